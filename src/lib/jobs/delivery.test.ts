@@ -36,7 +36,12 @@ function stand(options: Partial<DeliveryOptions> = {}) {
     next(outcome);
     await vi.advanceTimersByTimeAsync(0);
   };
-  return { queue, batches, answer };
+  /** Adds notices, and waits until they are sent. */
+  const send = async (notices: readonly string[]): Promise<void> => {
+    queue.add(notices);
+    await vi.advanceTimersByTimeAsync(250);
+  };
+  return { queue, batches, answer, send };
 }
 
 beforeEach(() => void vi.useFakeTimers());
@@ -66,9 +71,8 @@ describe('the delivery queue, while collecting notices', () => {
   });
 
   test('sends a notice again if it is added while its request is in flight', async () => {
-    const { queue, batches, answer } = stand();
-    queue.add(['a']);
-    await vi.advanceTimersByTimeAsync(250);
+    const { queue, batches, answer, send } = stand();
+    await send(['a']);
     queue.add(['a']);
     expect(queue.stats().pending).toBe(2);
     await answer(accepted);
@@ -78,9 +82,8 @@ describe('the delivery queue, while collecting notices', () => {
   });
 
   test('sends one request at a time, none larger than the batch size', async () => {
-    const { queue, batches, answer } = stand({ batchSize: 2 });
-    queue.add(['a', 'b', 'c', 'd', 'e']);
-    await vi.advanceTimersByTimeAsync(250);
+    const { batches, answer, send } = stand({ batchSize: 2 });
+    await send(['a', 'b', 'c', 'd', 'e']);
     expect(batches).toEqual([['a', 'b']]);
     await answer(accepted);
     await answer(accepted);
@@ -91,9 +94,8 @@ describe('the delivery queue, while collecting notices', () => {
 
 describe('the delivery queue, after failures', () => {
   test('waits longer after each failure, up to a maximum, and keeps the notice', async () => {
-    const { queue, batches, answer } = stand();
-    queue.add(['a']);
-    await vi.advanceTimersByTimeAsync(250);
+    const { queue, batches, answer, send } = stand();
+    await send(['a']);
     for (const wait of [1000, 2000, 4000, 8000, 8000]) {
       const before = batches.length;
       await answer(failed);
@@ -108,9 +110,8 @@ describe('the delivery queue, after failures', () => {
   });
 
   test('tries each notice three times, however often others in its batch failed', async () => {
-    const { queue, batches, answer } = stand({ tries: 3, batchSize: 2 });
-    queue.add(['a']);
-    await vi.advanceTimersByTimeAsync(250);
+    const { queue, batches, answer, send } = stand({ tries: 3, batchSize: 2 });
+    await send(['a']);
     await answer(failed);
     await vi.advanceTimersByTimeAsync(1000);
     await answer(failed);
@@ -128,9 +129,8 @@ describe('the delivery queue, after failures', () => {
   });
 
   test('follows Retry-After up to an hour', async () => {
-    const { queue, batches, answer } = stand();
-    queue.add(['a']);
-    await vi.advanceTimersByTimeAsync(250);
+    const { batches, answer, send } = stand();
+    await send(['a']);
     await answer({ kind: 'failed', message: 'slow down', retryAfterMs: 30_000 });
     await vi.advanceTimersByTimeAsync(29_999);
     expect(batches).toHaveLength(1);
@@ -142,23 +142,20 @@ describe('the delivery queue, after failures', () => {
   });
 
   test('gives up a batch after its tries and continues with the next', async () => {
-    const { queue, batches, answer } = stand({ tries: 2, batchSize: 1 });
-    queue.add(['a']);
-    await vi.advanceTimersByTimeAsync(250);
+    const { queue, batches, answer, send } = stand({ tries: 2, batchSize: 1 });
+    await send(['a']);
     await answer(failed);
     await vi.advanceTimersByTimeAsync(1000);
     await answer(failed);
     expect(queue.stats()).toMatchObject({ failed: 1, pending: 0 });
-    queue.add(['b']);
-    await vi.advanceTimersByTimeAsync(250);
+    await send(['b']);
     expect(batches.at(-1)).toEqual(['b']);
   });
 
   test('retries when sending throws', async () => {
     const send = vi.fn(async (): Promise<Outcome> => accepted).mockRejectedValueOnce(new Error('broken'));
-    const { queue } = stand({ send });
-    queue.add(['a']);
-    await vi.advanceTimersByTimeAsync(250);
+    const { queue, send: sent } = stand({ send });
+    await sent(['a']);
     expect(queue.stats().problem).toBe('broken');
     await vi.advanceTimersByTimeAsync(1000);
     expect(queue.stats()).toMatchObject({ accepted: 1, problem: null });
@@ -166,27 +163,24 @@ describe('the delivery queue, after failures', () => {
 
   test('logs a wrong setting once, and again only after a success', async () => {
     const error = vi.fn();
-    const { queue, answer } = stand({ log: { ...silent, error } });
+    const { queue, answer, send } = stand({ log: { ...silent, error } });
     const wrong: Outcome = { kind: 'misconfigured', message: 'TOKEN is wrong' };
-    queue.add(['a']);
-    await vi.advanceTimersByTimeAsync(250);
+    await send(['a']);
     await answer(wrong);
     await vi.advanceTimersByTimeAsync(60_000);
     await answer(wrong);
     expect(error).toHaveBeenCalledTimes(1);
     await vi.advanceTimersByTimeAsync(60_000);
     await answer(accepted);
-    queue.add(['b']);
-    await vi.advanceTimersByTimeAsync(250);
+    await send(['b']);
     await answer(wrong);
     expect(error).toHaveBeenCalledTimes(2);
     expect(queue.stats()).toMatchObject({ accepted: 1, pending: 1, failed: 0 });
   });
 
   test('replaces waiting notices with coarser ones when there are too many', async () => {
-    const { queue, batches, answer } = stand({ limit: 10, overflow: () => ['all'] });
-    queue.add(['a']);
-    await vi.advanceTimersByTimeAsync(250);
+    const { queue, batches, answer, send } = stand({ limit: 10, overflow: () => ['all'] });
+    await send(['a']);
     for (let index = 0; index < 11; index++) queue.add([`n-${index}`]);
     expect(queue.stats().pending).toBe(2);
     await answer(failed);
@@ -216,9 +210,8 @@ describe('the delivery queue, when closing', () => {
   });
 
   test('ends a long wait early for one last try', async () => {
-    const { queue, batches, answer } = stand();
-    queue.add(['a']);
-    await vi.advanceTimersByTimeAsync(250);
+    const { queue, batches, answer, send } = stand();
+    await send(['a']);
     await answer({ kind: 'failed', message: 'slow down', retryAfterMs: 600_000 });
     const closed = queue.close();
     await vi.advanceTimersByTimeAsync(0);
@@ -229,9 +222,8 @@ describe('the delivery queue, when closing', () => {
   });
 
   test('aborts a request that takes too long', async () => {
-    const { queue } = stand({ closeMs: 5000 });
-    queue.add(['a', 'b']);
-    await vi.advanceTimersByTimeAsync(250);
+    const { queue, send } = stand({ closeMs: 5000 });
+    await send(['a', 'b']);
     const closed = queue.close();
     await vi.advanceTimersByTimeAsync(5000);
     expect(await closed).toBe(2);

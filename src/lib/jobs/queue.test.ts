@@ -9,6 +9,12 @@ onBothEngines('the job queue', (engines) => {
   const queue = (database: Database, clock: { now: number }): JobQueue<'one' | 'two'> =>
     createJobQueue(database, 'comments', () => clock.now);
 
+  /** A queue in a database of its own, and its clock. */
+  async function open(now = 100) {
+    const [database, clock] = [await engines.open(), { now }];
+    return { database, clock, jobs: queue(database, clock) };
+  }
+
   afterEach(() => {
     vi.useRealTimers();
   });
@@ -49,8 +55,7 @@ onBothEngines('the job queue', (engines) => {
   });
 
   it('adds a job in the caller’s transaction, and not if that is rolled back', async () => {
-    const database = await engines.open();
-    const jobs = queue(database, { now: 1 });
+    const { database, jobs } = await open(1);
     await database.transaction((tx) => jobs.add(tx, { kind: 'one', subject: 'kept' }));
     const failed = database.transaction(async (tx) => {
       await jobs.add(tx, { kind: 'one', subject: 'lost' });
@@ -82,9 +87,7 @@ onBothEngines('the job queue', (engines) => {
   // SQLite has one writer, so no claim begins before another has ended.
   if (engines.engine === 'postgres')
     it('claims the next job at once while another claim has not committed', async () => {
-      const database = await engines.open();
-      const clock = { now: 100 };
-      const jobs = queue(database, clock);
+      const { database, clock, jobs } = await open();
       for (const due of [70, 80]) await jobs.add(database.db, { kind: 'one', subject: `due at ${due}`, due });
       const claims = await database.transaction(async (tx) => {
         const first = await queue({ ...database, db: tx }, clock).claim(1);
@@ -106,9 +109,7 @@ onBothEngines('the job queue', (engines) => {
   });
 
   it('gives the job of a dead process to another, after which the first cannot end it', async () => {
-    const database = await engines.open();
-    const clock = { now: 100 };
-    const jobs = queue(database, clock);
+    const { database, clock, jobs } = await open();
     await jobs.add(database.db, { kind: 'one', subject: 'a' });
     const [dead] = await jobs.claim(1);
     clock.now += leaseMs - 1;
@@ -142,9 +143,7 @@ onBothEngines('the job queue', (engines) => {
   });
 
   it('runs a job again if it is added again while it runs', async () => {
-    const database = await engines.open();
-    const clock = { now: 100 };
-    const jobs = queue(database, clock);
+    const { database, jobs } = await open();
     const add = () => jobs.add(database.db, { kind: 'one', subject: 'a', once: true });
     await add();
     await add();
@@ -160,8 +159,7 @@ onBothEngines('the job queue', (engines) => {
   });
 
   it('starts a refused job over with its new payload when it is added again', async () => {
-    const database = await engines.open();
-    const jobs = queue(database, { now: 1 });
+    const { database, jobs } = await open(1);
     const again = { kind: 'one', subject: 'again', once: true } as const;
     await jobs.add(database.db, { ...again, payload: 'first' });
     for (const job of await jobs.claim(1)) await jobs.end(job, 'refused', null);
@@ -171,9 +169,7 @@ onBothEngines('the job queue', (engines) => {
   });
 
   it('keeps the earlier due time when a job is added again', async () => {
-    const database = await engines.open();
-    const clock = { now: 100 };
-    const jobs = queue(database, clock);
+    const { database, jobs } = await open();
     const add = (due?: number) =>
       jobs.add(database.db, { kind: 'one', subject: 'a', once: true, ...(due !== undefined && { due }) });
     await add(500);
@@ -184,9 +180,7 @@ onBothEngines('the job queue', (engines) => {
   });
 
   it('holds a released job until its time, and counts the try unless told not to', async () => {
-    const database = await engines.open();
-    const clock = { now: 100 };
-    const jobs = queue(database, clock);
+    const { database, clock, jobs } = await open();
     await jobs.add(database.db, { kind: 'one', subject: 'a' });
     const claim = async () => (await jobs.claim(1))[0];
     const first = await claim();
@@ -205,9 +199,7 @@ onBothEngines('the job queue', (engines) => {
   });
 
   it('expires late jobs that are not being worked on, and deletes the subject of ended jobs', async () => {
-    const database = await engines.open();
-    const clock = { now: 100 };
-    const jobs = queue(database, clock);
+    const { database, clock, jobs } = await open();
     await jobs.add(database.db, { kind: 'one', subject: 'claimed', payload: 'words', expires: 150 });
     const [claimed] = await jobs.claim(1);
     await jobs.add(database.db, { kind: 'two', subject: 'waiting', payload: 'words', expires: 150 });
@@ -225,9 +217,7 @@ onBothEngines('the job queue', (engines) => {
   });
 
   it('counts, expires, prunes and deletes only its own jobs, not another queue’s', async () => {
-    const database = await engines.open();
-    const clock = { now: 100 };
-    const jobs = queue(database, clock);
+    const { database, clock, jobs } = await open();
     const other = createJobQueue<'one'>(database, 'mail', () => clock.now);
     await jobs.add(database.db, { kind: 'one', subject: 'a' });
     for (const subject of ['a', 'b', 'c']) await other.add(database.db, { kind: 'one', subject, expires: 150 });

@@ -286,54 +286,8 @@ describe('a backup of SQLite', () => {
     await expect(restore(newer, restoring)).rejects.toThrow('9999-later');
   });
 
-  it('is made at each interval in which the accounts changed', async () => {
-    const { dataDir, options } = await site();
-    const made: MadeBackup[] = [];
-    const failed: Error[] = [];
-    const stopping = new AbortController();
-    const running = keepBackingUp(options, {
-      seconds: 0.05,
-      signal: stopping.signal,
-      onMade: (backup) => void made.push(backup),
-      onFailed: (error) => void failed.push(error),
-    });
-    await expect.poll(() => made.length).toBe(1);
-    await wait(500);
-    expect(made).toHaveLength(1);
-    rename(dataDir, 'Later');
-    await expect.poll(() => made.length).toBe(2);
-    stopping.abort();
-    await running;
-    expect(failed).toEqual([]);
-    expect(listBackups(options.backupDir)).toHaveLength(2);
-  });
-
-  it('is made even when a change is only in the write-ahead log', async () => {
-    const { dataDir, options } = await site();
-    const running = new DatabaseSync(join(dataDir, 'accounts.sqlite'));
-    running.exec('pragma journal_mode = wal; pragma wal_autocheckpoint = 0');
-    const made: MadeBackup[] = [];
-    const stopping = new AbortController();
-    const backups = keepBackingUp(options, {
-      seconds: 0.05,
-      signal: stopping.signal,
-      onMade: (backup) => void made.push(backup),
-      onFailed: () => {},
-    });
-    await expect.poll(() => made.length).toBe(1);
-    const before = statSync(join(dataDir, 'accounts.sqlite')).mtimeMs;
-    running.prepare('update users set name = ?').run('Later');
-    expect(statSync(join(dataDir, 'accounts.sqlite')).mtimeMs).toBe(before);
-    await expect.poll(() => made.length).toBe(2);
-    stopping.abort();
-    await backups;
-    running.close();
-    expect(new Set(names(made[1]?.path ?? ''))).toEqual(new Set(['Later']));
-  });
-
-  it('that fails is reported and retried at the next interval', async () => {
-    const { dataDir, options } = await site();
-    renameSync(join(dataDir, 'accounts.sqlite'), join(dataDir, 'elsewhere'));
+  /** Backs up every 50 ms until it is stopped. */
+  function backingUp(options: Parameters<typeof keepBackingUp>[0]) {
     const made: MadeBackup[] = [];
     const failed: string[] = [];
     const stopping = new AbortController();
@@ -343,12 +297,50 @@ describe('a backup of SQLite', () => {
       onMade: (backup) => void made.push(backup),
       onFailed: ({ message }) => void failed.push(message),
     });
+    const stop = (): Promise<void> => {
+      stopping.abort();
+      return running;
+    };
+    return { made, failed, stop };
+  }
+
+  it('is made at each interval in which the accounts changed', async () => {
+    const { dataDir, options } = await site();
+    const { made, failed, stop } = backingUp(options);
+    await expect.poll(() => made.length).toBe(1);
+    await wait(500);
+    expect(made).toHaveLength(1);
+    rename(dataDir, 'Later');
+    await expect.poll(() => made.length).toBe(2);
+    await stop();
+    expect(failed).toEqual([]);
+    expect(listBackups(options.backupDir)).toHaveLength(2);
+  });
+
+  it('is made even when a change is only in the write-ahead log', async () => {
+    const { dataDir, options } = await site();
+    const running = new DatabaseSync(join(dataDir, 'accounts.sqlite'));
+    running.exec('pragma journal_mode = wal; pragma wal_autocheckpoint = 0');
+    const { made, stop } = backingUp(options);
+    await expect.poll(() => made.length).toBe(1);
+    const before = statSync(join(dataDir, 'accounts.sqlite')).mtimeMs;
+    running.prepare('update users set name = ?').run('Later');
+    expect(statSync(join(dataDir, 'accounts.sqlite')).mtimeMs).toBe(before);
+    await expect.poll(() => made.length).toBe(2);
+    await stop();
+    running.close();
+    expect(new Set(names(made[1]?.path ?? ''))).toEqual(new Set(['Later']));
+  });
+
+  it('that fails is reported and retried at the next interval', async () => {
+    const { dataDir, options } = await site();
+    renameSync(join(dataDir, 'accounts.sqlite'), join(dataDir, 'elsewhere'));
+    const { made, failed, stop } = backingUp(options);
     await expect.poll(() => failed.length).toBeGreaterThan(1);
     expect(failed[0]).toContain('to back up: see DATA_DIR and DATABASE_URL');
     renameSync(join(dataDir, 'elsewhere'), join(dataDir, 'accounts.sqlite'));
     await expect.poll(() => made.length).toBe(1);
-    stopping.abort();
-    await running;
+    await stop();
   });
 
   it('includes the site’s keys, and deletes outdated backups', async () => {

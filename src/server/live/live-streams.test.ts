@@ -14,7 +14,9 @@ const opened: Stream[] = [];
 const levelOf = (cookie: string | undefined) =>
   (/level=(\w+)/.exec(cookie ?? '')?.[1] ?? null) as RestrictedLevel | null;
 
+/** Opens streams in place of the earlier ones. */
 function begin(options: Partial<LiveStreamsOptions> = {}): void {
+  streams?.close();
   streams = createLiveStreams({
     pages: {
       access: { levelFor: levelOf },
@@ -182,7 +184,6 @@ it('a live stream closes at once when its story becomes paid, even without a new
 });
 
 it('a restricted live stream closes after a while, so that readers prove their access again', async () => {
-  streams.close();
   begin({ heartbeatMs: 20, accessMs: 50 });
   streams.stories([story('s1', 'registered')]);
   const reader = await open('/live/1?since=s1', { cookie: 'level=registered' });
@@ -191,7 +192,6 @@ it('a restricted live stream closes after a while, so that readers prove their a
 });
 
 it('heartbeats keep a live stream open', async () => {
-  streams.close();
   // A free story has no access to prove.
   begin({ heartbeatMs: 10, accessMs: 15 });
   streams.stories([story('s1')]);
@@ -201,7 +201,6 @@ it('heartbeats keep a live stream open', async () => {
 });
 
 it('a slow reader of a live stream is disconnected while others get everything, and catches up on return', async () => {
-  streams.close();
   begin({ mostWaiting: 64 * 1024 });
   streams.stories([story('s0')]);
   const [slow, fast] = [await open('/live/1?since=s0'), await open('/live/1?since=s0')];
@@ -227,7 +226,6 @@ it('a slow reader of a live stream is disconnected while others get everything, 
 });
 
 it('live streams beyond the total limit or the limit per address get 503, and closing one makes room', async () => {
-  streams.close();
   begin({ mostConnections: 3, mostOfAddress: 2 });
   streams.stories([story('s1')]);
   const first = await open('/live/1', { 'x-from': '203.0.113.1' });
@@ -243,7 +241,6 @@ it('live streams beyond the total limit or the limit per address get 503, and cl
 });
 
 it('the addresses of an IPv6 household count as one, and a /48 may have ten times its live streams', async () => {
-  streams.close();
   begin({ mostConnections: 100, mostOfAddress: 2 });
   streams.stories([story('s1')]);
   const statusOf = async (address: string) => (await open('/live/1', { 'x-from': address })).status;
@@ -281,7 +278,6 @@ it('an HTTP/1.0 client gets a live stream without chunked encoding', async () =>
 });
 
 it('all of 2,000 readers of a live stream get every event once, in order', async () => {
-  streams.close();
   begin({ mostConnections: 3000, mostOfAddress: 3000 });
   streams.stories([story('s0')]);
   const readers: Stream[] = [];
