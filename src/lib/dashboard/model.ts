@@ -3,7 +3,7 @@ import { publication } from '../../publication.ts';
 import { deletionWarnings } from '../accounts/messages.ts';
 import type { Subscription } from '../billing/schema.ts';
 import { isLive } from '../billing/subscription-model.ts';
-import { withTimeLimit } from '../jobs/tasks.ts';
+import { failAfter } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
 import { priceName } from '../plans/model.ts';
 
@@ -41,10 +41,7 @@ export async function loadPanel<T>(
   { what, log, timeoutMs = 4000 }: PanelOptions,
 ): Promise<PanelData<T>> {
   try {
-    const value = await withTimeLimit(timeoutMs, work(), () => {
-      throw new Error(`No answer within ${timeoutMs} ms`);
-    });
-    return { ok: true, value };
+    return { ok: true, value: await failAfter(timeoutMs, work()) };
   } catch (error) {
     log.warn({ err: error }, `${what} could not be read for a page`);
     return { ok: false };

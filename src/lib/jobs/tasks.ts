@@ -111,6 +111,12 @@ export async function withTimeLimit<T, Late>(ms: number, work: Promise<T>, late:
   }
 }
 
+/** The result of some work. @throws Error with the message if the work takes longer */
+export const failAfter = <T>(ms: number, work: Promise<T>, message = `no answer within ${ms} ms`): Promise<T> =>
+  withTimeLimit(ms, work, () => {
+    throw new Error(message);
+  });
+
 /**
  * Exponential back-off with jitter: anything between half a step and a whole one, so that many callers don't retry at the same time.
  *

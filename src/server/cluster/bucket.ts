@@ -2,8 +2,9 @@
 
 import { readFile } from 'node:fs/promises';
 import { S3Client, S3Errors } from '@bradenmacdonald/s3-lite-client';
+import { failAfter } from '../../lib/jobs/tasks.ts';
 import { typeOf } from '../http/static-files.ts';
-import { type AssetStore, keptForMs, within } from './shared-assets.ts';
+import { type AssetStore, keptForMs } from './shared-assets.ts';
 
 export interface BucketSettings {
   /** Origin of the service, e.g. `https://s3.us-east-1.amazonaws.com`. */
@@ -64,7 +65,7 @@ export function openBucket(settings: BucketSettings, requestMs: number): BucketF
     const found = new Map<string, number>();
     const objects = client.listObjects({ prefix: folder });
     for (;;) {
-      const next = await within(requestMs, objects.next());
+      const next = await failAfter(requestMs, objects.next());
       if (next.done) return found;
       found.set(next.value.key.slice(folder.length), next.value.lastModified.getTime());
     }
@@ -75,9 +76,9 @@ export function openBucket(settings: BucketSettings, requestMs: number): BucketF
     async put(path, bytes) {
       // No Content-Encoding for compressed files: clients would decompress them and get other bytes than the file's.
       const metadata = { 'Content-Type': typeOf(path), 'Cache-Control': 'public, max-age=31536000, immutable' };
-      await withRetry(() => within(requestMs, client.putObject(folder + path, bytes, { metadata })));
+      await withRetry(() => failAfter(requestMs, client.putObject(folder + path, bytes, { metadata })));
     },
-    remove: (path) => withRetry(() => within(requestMs, client.deleteObject(folder + path))),
+    remove: (path) => withRetry(() => failAfter(requestMs, client.deleteObject(folder + path))),
     async get(path, signal) {
       // The client's own requests can't be aborted.
       const url = await client.presignedGetObject(folder + path, { expirySeconds: 60 });

@@ -7,7 +7,7 @@ import { join, relative, sep } from 'node:path';
 import { sql } from 'kysely';
 import { createBoundedMap } from '../../lib/bounded-map.ts';
 import type { Queries } from '../../lib/database.ts';
-import { withTimeLimit } from '../../lib/jobs/tasks.ts';
+import { failAfter } from '../../lib/jobs/tasks.ts';
 import { createFailureLog, type Logger } from '../../lib/logging.ts';
 
 /** Where the nodes share the files. Its errors have a message for the operator. */
@@ -60,7 +60,7 @@ export function createSharedAssets(options: SharedAssetsOptions): SharedAssets {
   async function ask(path: string): Promise<Buffer | undefined> {
     const stop = new AbortController();
     try {
-      const bytes = await within(answerMs, store.get(path, stop.signal));
+      const bytes = await failAfter(answerMs, store.get(path, stop.signal));
       known.set(path, { bytes, until: bytes ? Number.POSITIVE_INFINITY : Date.now() + missingMs });
       return bytes;
     } catch (error) {
@@ -97,13 +97,6 @@ export function createSharedAssets(options: SharedAssetsOptions): SharedAssets {
 /** Whether a file may have this path: control characters and paths that leave the folder are never passed to a store. */
 const isName = (path: string): boolean =>
   /^[^\p{C}?#%\\]{1,300}$/u.test(path) && path.split('/').every((part) => !/^\.{0,2}$/.test(part));
-
-/** @throws Error when the work takes longer */
-export function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  return withTimeLimit(ms, work, () => {
-    throw new Error(`no answer within ${ms} ms`);
-  });
-}
 
 /** Files below a folder: path in it, with slashes, mapped to the place on the disk. */
 async function filesIn(folder: string): Promise<Map<string, string>> {

@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import type { Queries } from '../../lib/database.ts';
-import { withTimeLimit } from '../../lib/jobs/tasks.ts';
+import { failAfter } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { PageShare, SharedPage, ShareTicket } from '../../press/scheduler/page-share.ts';
 import {
@@ -165,9 +165,7 @@ async function claimInTime(state: State, ref: PageRef, revision: number): Promis
   const { answerMs } = state;
   const claiming = claim(state, ref, revision);
   try {
-    return await withTimeLimit(answerMs, claiming, () => {
-      throw new Error(`PostgreSQL took more than ${answerMs} ms`);
-    });
+    return await failAfter(answerMs, claiming, `PostgreSQL took more than ${answerMs} ms`);
   } catch (error) {
     claiming.then(
       async ({ got }) => {

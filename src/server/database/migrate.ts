@@ -11,7 +11,7 @@ export interface Migration {
 }
 
 /** A newer version of the site has migrated the database. */
-export class NewerDatabase extends Error {
+class NewerDatabase extends Error {
   constructor(unknown: readonly string[]) {
     super(
       `The accounts database is from a newer version of the site (it has ${unknown.join(', ')}): ` +

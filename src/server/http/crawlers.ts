@@ -9,7 +9,7 @@ import { BlockList, isIP } from 'node:net';
 import { type BoundedMap, createBoundedMap } from '../../lib/bounded-map.ts';
 import { blockOf, networkOf } from '../../lib/http/network.ts';
 import { createOpenCounts, type OpenCounts } from '../../lib/http/open-counts.ts';
-import { withTimeLimit } from '../../lib/jobs/tasks.ts';
+import { failAfter } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 
 /** Engines that the settings can name. */
@@ -151,9 +151,7 @@ async function isPublished(crawlers: CrawlersState, name: CrawlerName, address: 
 
 async function find(crawlers: CrawlersState, name: CrawlerName, address: string): Promise<boolean> {
   try {
-    return await withTimeLimit(timeoutMs, byName(crawlers, engines[name], address), () => {
-      throw new Error('The DNS look-up timed out.');
-    });
+    return await failAfter(timeoutMs, byName(crawlers, engines[name], address), 'The DNS look-up timed out.');
   } catch (error) {
     crawlers.log.debug({ err: error, crawler: name }, "A crawler couldn't be looked up");
     return false;
