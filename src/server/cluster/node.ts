@@ -87,7 +87,9 @@ export interface NodeStats {
   readonly lagMs: number;
 }
 
-interface State extends Required<NodeOptions> {
+interface State extends NodeOptions {
+  readonly beatMs: number;
+  readonly goneMs: number;
   readonly stopping: AbortController;
   /** Checked when this node has applied a batch. */
   readonly progress: Conditions;
@@ -119,10 +121,6 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
   const { id, goneMs = 5000 } = options;
   const state: State = {
     ...options,
-    workersUpdated: options.workersUpdated ?? (async () => {}),
-    onMessage: options.onMessage ?? (() => {}),
-    onConnect: options.onConnect ?? (() => {}),
-    onLease: options.onLease ?? (() => {}),
     beatMs: options.beatMs ?? 1000,
     goneMs,
     stopping: new AbortController(),
@@ -199,17 +197,17 @@ function connect(state: State): Listening {
     onMessage: (payload) => handle(state, payload),
     onConnect() {
       void state.follow();
-      state.onConnect();
+      state.onConnect?.();
     },
     async onBeat(session) {
       const before = state.lease.epoch;
       const epoch = await state.lease.hold(session, isFit(state));
-      if (epoch !== before) state.onLease(epoch);
+      if (epoch !== before) state.onLease?.(epoch);
     },
     onDisconnect() {
       if (state.lease.epoch === null) return;
       state.lease.lost();
-      state.onLease(null);
+      state.onLease?.(null);
     },
   });
 }
@@ -224,7 +222,7 @@ function handle(state: State, payload: string): void {
     return;
   }
   if (message.revision !== undefined && message.revision > state.follower.revision()) void state.follow();
-  state.onMessage(message);
+  state.onMessage?.(message);
 }
 
 const send = async ({ db }: State, message: Message): Promise<void> => {
@@ -287,7 +285,7 @@ async function writeReport(state: State): Promise<void> {
   const { caughtUpAt } = state;
   const applied = follower.revision();
   const fresh = Math.min(applied, ...[...rendering].map((revision) => revision - 1));
-  await workersUpdated();
+  await workersUpdated?.();
   const sentAt = performance.now();
   await sql`insert into cluster_nodes (id, version, seen, applied, fresh) values (${id}, ${version}, ${sql.raw(databaseNow)}, ${applied}, ${fresh})
     on conflict (id) do update set seen = excluded.seen, applied = excluded.applied, fresh = excluded.fresh`
