@@ -368,7 +368,7 @@ const authorNames = (content: Content): string[] =>
     .authors()
     .map(({ name }) => name);
 
-const withoutAccounts: OptionalReaderServices = {
+export const withoutAccounts: OptionalReaderServices = {
   accounts: null,
   access: null,
   savedStories: null,

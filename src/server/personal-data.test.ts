@@ -1,83 +1,51 @@
 /** Stored data of a user: every table is declared, and data from before the address was confirmed is deleted. */
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { browser, caller, elsewhere, fixture, got } from '../../tests/world/accounts.ts';
+import { browser, caller, elsewhere, got, openMailbox, secret, signUp, siteUrl } from '../../tests/world/accounts.ts';
 import { billingFixture, home, paid } from '../../tests/world/billing.ts';
 import { onBothEngines } from '../../tests/world/databases.ts';
 import { limiterOf } from '../../tests/world/limiter.ts';
-import { createAccess } from '../lib/access/access.server.ts';
 import type { Session } from '../lib/accounts/service.ts';
+import type { RunningBilling } from '../lib/billing/engine/billing.server.ts';
 import type { BillingDependencies } from '../lib/billing/engine/dependencies.ts';
 import { forgetCancellations } from '../lib/billing/engine/retention.server.ts';
 import { billingData } from '../lib/billing/personal-data.server.ts';
 import type { Moderation } from '../lib/comments/moderation.server.ts';
-import { createComments } from '../lib/comments/service.server.ts';
 import type { AccountsDatabase, Database } from '../lib/database.ts';
 import { silent } from '../lib/logging.ts';
-import { createNewsletters } from '../lib/newsletters/service.server.ts';
 import type { PersonalData } from '../lib/personal-data.ts';
-import { createSavedStories } from '../lib/saved/saved.server.ts';
-import { createPrivateFeeds } from '../lib/sound/private-feeds.server.ts';
-import { createSupport } from '../lib/support/service.server.ts';
-import { createPassCookie } from '../press/delivery/access-cookie.ts';
-import { publication } from '../publication.ts';
+import { parseConfig } from './config/config.ts';
 import { type PersonalDataList, personalDataOf } from './personal-data.ts';
+import { createServices } from './readers.ts';
 
 const email = 'ada@example.com';
-const siteUrl = 'https://paper.example';
-const secret = 'a secret of the tests that is long enough';
+const config = parseConfig({ SITE_URL: siteUrl, ACCESS_KEYS: `k1:${secret.replaceAll(' ', '-')}` });
 const nothing = { export: async () => ({}), erase: async () => {} };
 const yearly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-yearly' };
 
 onBothEngines('personal data', (engines) => {
-  /** The list of all features; without Stripe, billing has only the table of cancellations. */
-  function listed(database: Database, accounts: () => PersonalData): PersonalData {
+  /** All services on a new database; without Stripe, billing has only the table of cancellations. */
+  async function open() {
+    const database = await engines.open();
+    const { outbox, token } = openMailbox();
     const billing = {
-      ...billingData({} as BillingDependencies, async () => {}),
-      ...nothing,
-      disown: forgetCancellations,
+      entitlements: async () => [],
+      personalData: {
+        ...billingData({} as BillingDependencies, async () => {}),
+        ...nothing,
+        disown: forgetCancellations,
+      },
     };
-    const limiter = limiterOf(database);
-    const comments = createComments({
+    const { services, personalData } = await createServices(config, {
       database,
-      limiter,
-      log: silent,
-      rules: publication.comments,
-      moderation: {} as Moderation,
-      isSubscriber: async () => true,
-      accounts: { profile: async () => ({}), saveProfile: async () => ({ ok: true, value: null }) },
-    });
-    const savedStories = createSavedStories({ database, rules: publication.savedStories });
-    const outbox = { enqueue: async () => {}, nudge: () => {}, waiting: async () => ({ count: 0, oldest: null }) };
-    const access = createAccess({
-      database,
+      limiter: limiterOf(database),
+      outbox,
       secret,
-      rules: publication.access,
-      secure: true,
-
-      paid: async () => [],
-      promotionDays: () => null,
-      pass: createPassCookie({ name: 'gift', keys: [{ id: 'k1', secret }] }),
+      log: silent,
+      verification: { verify: async () => ({ verified: true, suggestedEmail: null, message: '' }) },
+      replaced: { billing: billing as Partial<RunningBilling> as RunningBilling, moderation: {} as Moderation },
     });
-    const list = () => ({
-      billing,
-      newsletters: createNewsletters({ database, outbox, secret, siteUrl }).personalData,
-      support: createSupport({
-        database,
-        outbox,
-        secret,
-        log: silent,
-        limiter,
-        inbox: email,
-        keepDays: 1,
-      }).personalData,
-      comments: comments.personalData,
-      access: access.personalData,
-      savedStories: savedStories.personalData,
-      privateFeeds: createPrivateFeeds({ database, secret, isSubscriber: async () => true }).personalData,
-      accounts: accounts(),
-    });
-    return personalDataOf(list, silent);
+    return { database, accounts: services.accounts, personalData, token };
   }
 
   async function tablesOfUsers(database: Database): Promise<string[]> {
@@ -87,10 +55,8 @@ onBothEngines('personal data', (engines) => {
   }
 
   it('is declared for every table with a column for the user', async () => {
-    const database = await engines.open();
-    const { accounts } = await fixture(database);
-    const { tables } = listed(database, () => accounts.personalData);
-    expect(Object.keys(tables).sort()).toEqual(await tablesOfUsers(database));
+    const { database, personalData } = await open();
+    expect(Object.keys(personalData.tables).sort()).toEqual(await tablesOfUsers(database));
   });
 
   it('is exported from every feature in the list, billing first and accounts last', async () => {
@@ -167,9 +133,7 @@ onBothEngines('personal data', (engines) => {
 
   /** An account made and filled by a stranger, whose owner then confirms the address. @param by the browser that confirms it */
   async function proven(by: (cookies: string) => ReturnType<typeof caller>) {
-    const database = await engines.open();
-    const personalData = listed(database, () => accounts.personalData);
-    const { accounts, token } = await fixture(database, { personalData });
+    const { database, accounts, personalData, token } = await open();
     const { signedIn } = got(await accounts.create(email, caller(), { enter: true }));
     const userId = signedIn?.session.userId ?? '';
     await fill(database, userId);
@@ -210,12 +174,10 @@ onBothEngines('personal data', (engines) => {
 
     /** Two signed-in readers with a row in every table, and nothing in common. */
     async function two() {
-      const database = await engines.open();
-      const personalData = listed(database, () => accounts.personalData);
-      const { accounts, join } = await fixture(database, { personalData });
+      const { database, accounts, personalData, token } = await open();
       const sessions: Session[] = [];
       for (const [index, { name, number }] of readers.entries()) {
-        const { session } = await join(`${name.toLowerCase()}@example.com`, elsewhere(index));
+        const { session } = await signUp(accounts, token, `${name.toLowerCase()}@example.com`, elsewhere(index));
         const { userId } = session;
         await fill(database, userId, name, number);
         const identity = { id: name, userId, providerId: 'google', accountId: name, createdAt: '', updatedAt: '' };

@@ -1,19 +1,19 @@
 /** Accounts and everything that needs them: database, mail, billing, comments, newsletters, support. */
-import { createAccess } from '../lib/access/access.server.ts';
+import { type AccessOptions, createAccess } from '../lib/access/access.server.ts';
 import type { Access } from '../lib/access/model.ts';
 import { createAccounts, defaultKeeping } from '../lib/accounts/service.server.ts';
 import type { Accounts } from '../lib/accounts/service.ts';
 import type { BillingOptions, BillingStats, RunningBilling } from '../lib/billing/engine/billing.server.ts';
 import type { Billing } from '../lib/billing/service.ts';
-import { createModeration } from '../lib/comments/moderation.server.ts';
-import { commentsData, createComments, type RunningComments } from '../lib/comments/service.server.ts';
+import { createModeration, type Moderation } from '../lib/comments/moderation.server.ts';
+import { commentsData, createComments } from '../lib/comments/service.server.ts';
 import type { Comments } from '../lib/comments/service.ts';
 import type { ContentReader } from '../lib/content/reader.ts';
-import type { Database } from '../lib/database.ts';
+import type { AccountsTransaction, Database } from '../lib/database.ts';
 import type { EmailVerification } from '../lib/email-verification/model.ts';
 import type { Limiter } from '../lib/http/limiter.server.ts';
 import type { Logger } from '../lib/logging.ts';
-import type { Message } from '../lib/mail/model.ts';
+import type { Message, Outbox } from '../lib/mail/model.ts';
 import { openOutbox, type RunningOutbox } from '../lib/mail/outbox.server.ts';
 import { publisherAt } from '../lib/mail/publisher.ts';
 import { openTransport } from '../lib/mail/smtp.server.ts';
@@ -31,7 +31,7 @@ import type { OldRowsList } from './old-rows.ts';
 import { type PersonalDataList, personalDataOf } from './personal-data.ts';
 import { accountsSecret, openReaderCookies } from './secrets.ts';
 
-/** Services that need accounts. A new one is declared here and created in {@link createServices}. */
+/** Services that need accounts. A new one is declared here and created in {@link createServices}, which tests use, too. */
 export interface ReaderServices {
   /** Readers' accounts and sign-in. */
   readonly accounts: Accounts;
@@ -103,7 +103,7 @@ const mailConnections = 4;
 export async function openReaders(config: Config, options: ReadersOptions): Promise<Readers | null> {
   const { mail, siteUrl } = config;
   if (!mail || config.zephrUrl !== null || !describeFeatures(config).accounts.on) return null;
-  const { database, limiter, log } = options;
+  const { database, log } = options;
   const secret = accountsSecret(config);
   const transport = openTransport(mail, mailConnections);
   const paper = publisherAt(siteUrl);
@@ -120,7 +120,7 @@ export async function openReaders(config: Config, options: ReadersOptions): Prom
     revise,
     onUnknownMailbox: (address) => forgetChoices(database, address),
   });
-  const services = await createServices(config, options, { database, limiter, outbox, secret, log });
+  const { services } = await createServices(config, { ...options, outbox, secret });
   const { accounts, access, savedStories, billing, comments, support } = services;
   return {
     services,
@@ -157,29 +157,53 @@ function stripeProblems(billing: RunningBilling): StripeProblems {
   return { problem: keyProblem, wallets: walletProblem };
 }
 
-type SharedOptions = Pick<BillingOptions, 'database' | 'limiter' | 'secret' | 'log'> & {
-  readonly outbox: RunningOutbox;
-};
+export interface ServicesOptions extends Omit<ReadersOptions, 'content'> {
+  readonly outbox: Outbox<AccountsTransaction>;
+  /** The accounts' secret. */
+  readonly secret: string;
+  /** What tests replace. */
+  readonly replaced?: {
+    /** Access rules that differ from the publication's. */
+    readonly accessRules?: Partial<AccessOptions['rules']>;
+    /** Products that a user pays for, besides those of billing. */
+    readonly paid?: AccessOptions['paid'];
+    readonly billing?: RunningBilling;
+    readonly moderation?: Moderation;
+  };
+}
 
-/** Creates the services, each after its dependencies. */
-async function createServices(
+/** Creates the services, each after its dependencies, and the personal data of all of them. */
+export async function createServices(
   config: Config,
-  { verification, onPrices, authors = () => [] }: ReadersOptions,
-  shared: SharedOptions,
+  {
+    database,
+    limiter,
+    outbox,
+    secret,
+    log,
+    verification,
+    onPrices,
+    authors = () => [],
+    replaced = {},
+  }: ServicesOptions,
 ) {
   const { siteUrl } = config;
   const { auditDays, google, facebook } = config.accounts;
-  const { database, log } = shared;
-  const billing = await openBilling(config, { ...shared, onPrices });
+  const shared = { database, limiter, outbox, secret, log };
+  const billing = replaced.billing ?? (await openBilling(config, { ...shared, onPrices }));
   const cookies = openReaderCookies(config);
   const access = createAccess({
     ...shared,
-    rules: publication.access,
+    rules: { ...publication.access, ...replaced.accessRules },
     secure: siteUrl.startsWith('https:'),
-    paid: async (userId) => (await billing?.entitlements(userId)) ?? [],
+    paid: async (userId) => [
+      ...((await billing?.entitlements(userId)) ?? []),
+      ...((await replaced.paid?.(userId)) ?? []),
+    ],
     promotionDays: () => billing?.prices().find(({ promotion }) => promotion)?.promotion?.days ?? null,
     pass: cookies.passes,
   });
+  const personalData = personalDataOf(() => personalDataList, log);
   const accounts = await createAccounts({
     ...shared,
     siteUrl,
@@ -189,7 +213,7 @@ async function createServices(
     google,
     facebook,
     grantFor: access.grantFor,
-    personalData: personalDataOf(() => personalData, log),
+    personalData,
   });
   const savedStories = createSavedStories({ database, rules: publication.savedStories });
   const newsletters = createNewsletters({ ...shared, siteUrl });
@@ -197,14 +221,18 @@ async function createServices(
   const support = createSupport({ ...shared, inbox: contact.email, keepDays: supportRules.keepDays });
   const isSubscriber = async (userId: string) => (await access.paidGrant(userId)).level === 'subscriber';
   const privateFeeds = createPrivateFeeds({ ...shared, isSubscriber });
-  const comments = openComments(config, {
-    ...shared,
-    accounts,
-    rules: publication.comments,
-    reservedNames: () => [publication.name, ...authors()],
-    isSubscriber: ({ userId }) => isSubscriber(userId),
-  });
-  const personalData: PersonalDataList = {
+  const moderation = replaced.moderation ?? moderationOf(config);
+  const comments =
+    moderation &&
+    createComments({
+      ...shared,
+      moderation,
+      accounts,
+      rules: publication.comments,
+      reservedNames: () => [publication.name, ...authors()],
+      isSubscriber: ({ userId }) => isSubscriber(userId),
+    });
+  const personalDataList: PersonalDataList = {
     billing: billing?.personalData ?? null,
     newsletters: newsletters.personalData,
     support: support.personalData,
@@ -214,7 +242,7 @@ async function createServices(
     privateFeeds: privateFeeds.personalData,
     accounts: accounts.personalData,
   };
-  return {
+  const services = {
     accounts,
     access,
     savedStories,
@@ -224,6 +252,7 @@ async function createServices(
     newsletters,
     support,
   } satisfies ReaderServices;
+  return { services, personalData };
 }
 
 /** `null` when billing is off; its modules aren't loaded then. */
@@ -237,11 +266,8 @@ async function openBilling(
 }
 
 /** `null` without a WordPress account for sending comments. */
-function openComments(
-  { wordpress }: Config,
-  options: Omit<Parameters<typeof createComments>[0], 'moderation'>,
-): RunningComments | null {
+function moderationOf({ wordpress }: Config): Moderation | null {
   const { url, user, password } = wordpress ?? {};
   if (url === undefined || user === undefined || password === undefined) return null;
-  return createComments({ ...options, moderation: createModeration({ url, user, password }) });
+  return createModeration({ url, user, password });
 }

@@ -1,7 +1,7 @@
 /** An account service over a fresh database for tests: with a clock that the test sets, and mail that it can read at once. */
 
 import { type AccountsOptions, createAccounts, type RunningAccounts } from '../../src/lib/accounts/service.server.ts';
-import type { Caller, SignedIn } from '../../src/lib/accounts/service.ts';
+import type { Accounts, Caller, SignedIn } from '../../src/lib/accounts/service.ts';
 import type { AccountsTransaction, Database } from '../../src/lib/database.ts';
 import type { Limiter } from '../../src/lib/http/limiter.server.ts';
 import type { Limits } from '../../src/lib/http/limits.ts';
@@ -72,10 +72,8 @@ export const noOutbox: Outbox<AccountsTransaction> = {
   stop: async () => {},
 };
 
-export async function fixture(
-  database: Database,
-  { limits, ...options }: Partial<AccountsOptions> & { limits?: Limits } = {},
-): Promise<Fixture> {
+/** An outbox whose mail a test can read at once. */
+export function openMailbox() {
   const mail: Message[] = [];
   const outbox: Outbox<AccountsTransaction> = {
     ...noOutbox,
@@ -85,6 +83,35 @@ export async function fixture(
     },
     waiting: async () => ({ count: mail.length, oldest: null }),
   };
+  const newest = <Kind extends Message['kind']>(kind: Kind, email: string): Extract<Message, { kind: Kind }> => {
+    const found = mail.findLast((message) => message.kind === kind && message.to === email);
+    if (!found) throw new Error(`No ${kind} was mailed.`);
+    return found as Extract<Message, { kind: Kind }>;
+  };
+  return {
+    mail,
+    outbox,
+    code: (email: string): string => newest('code', email).code,
+    token: (email: string): string => new URL(newest('link', email).url).searchParams.get('token') ?? '',
+  };
+}
+
+/** Creates an account with a link and signs in. */
+export async function signUp(
+  accounts: Accounts,
+  token: (email: string) => string,
+  email: string,
+  by: Caller,
+): Promise<SignedIn> {
+  got(await accounts.sendLink({ email, purpose: 'register', redirect: '/', caller: by }));
+  return got(await accounts.useLink(token(email), by));
+}
+
+export async function fixture(
+  database: Database,
+  { limits, ...options }: Partial<AccountsOptions> & { limits?: Limits } = {},
+): Promise<Fixture> {
+  const { mail, outbox, code, token } = openMailbox();
   const clock: Clock = {
     now: Date.UTC(2026, 10, 20, 12),
     pass(seconds) {
@@ -107,23 +134,14 @@ export async function fixture(
     ...options,
     limiter,
   });
-  const newest = <Kind extends Message['kind']>(kind: Kind, email: string): Extract<Message, { kind: Kind }> => {
-    const found = mail.findLast((message) => message.kind === kind && message.to === email);
-    if (!found) throw new Error(`No ${kind} was mailed.`);
-    return found as Extract<Message, { kind: Kind }>;
-  };
-  const made: Fixture = {
+  return {
     accounts,
     database,
     limiter,
     mail,
     clock,
-    code: (email) => newest('code', email).code,
-    token: (email) => new URL(newest('link', email).url).searchParams.get('token') ?? '',
-    async join(email, by = caller()) {
-      got(await accounts.sendLink({ email, purpose: 'register', redirect: '/', caller: by }));
-      return got(await accounts.useLink(made.token(email), by));
-    },
+    code,
+    token,
+    join: (email, by = caller()) => signUp(accounts, token, email, by),
   };
-  return made;
 }
