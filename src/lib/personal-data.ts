@@ -17,7 +17,7 @@ export interface PersonalData {
   /** Everything stored about a user, for the user. */
   export(user: Owner): Promise<Readonly<Record<string, unknown>>>;
   /**
-   * Deletes it because the account is deleted. Rows that reference the account's row are deleted with that row.
+   * Deletes it because the account is deleted.
    *
    * @param caller the user who deletes the account; `null`: it was abandoned before its address was confirmed
    */
@@ -25,3 +25,9 @@ export interface PersonalData {
   /** Deletes what was stored before the owner of the email address proved it in another browser. */
   disown(tx: AccountsTransaction, userId: string): Promise<void>;
 }
+
+/**
+ * What a feature declares. Without `erase`, its rows are deleted with the account's row. Without `disown`, the user's rows of its tables
+ * that are `gone` are deleted, by their column `user_id`.
+ */
+export type DeclaredData = Pick<PersonalData, 'tables' | 'export'> & Partial<PersonalData>;

@@ -108,18 +108,12 @@ export function createAccess(options: AccessOptions): RunningAccess {
     },
     useGift: (token, slugOf, cookies, elsewhere) => useGift(state, token, slugOf, cookies, elsewhere),
     personalData: {
+      // When the address is proven, gifts' links stop working, and the owner gets the full allowance.
       tables: { article_reads: 'gone', gifts: 'gone' },
       export: async ({ userId }) => ({
         metered_articles: await meter.list(userId),
         gifts: await listGifts(gifts, userId),
       }),
-      // Rows are deleted with the account's row.
-      erase: async () => {},
-      async disown(tx, userId) {
-        await tx.deleteFrom('article_reads').where('user_id', '=', userId).execute();
-        // The gifts' links stop working, and the owner gets the full allowance.
-        await tx.deleteFrom('gifts').where('user_id', '=', userId).execute();
-      },
     },
   };
 }

@@ -3,7 +3,7 @@ import { publication } from '../../publication.ts';
 import type { Session } from '../accounts/service.ts';
 import { type AccessLevel, type RestrictedLevel, strictness } from '../content/model.ts';
 import type { ContentReader } from '../content/reader.ts';
-import type { PersonalData } from '../personal-data.ts';
+import type { DeclaredData } from '../personal-data.ts';
 import type { View } from './answers.ts';
 import type { Subject } from './decide.ts';
 import type { Grant } from './entitlements.ts';
@@ -55,7 +55,7 @@ export interface Access {
     cookies: string | null,
     elsewhere?: (articleId: number) => readonly string[],
   ): Promise<{ readonly path: string; readonly cookies: readonly string[] } | null>;
-  readonly personalData: PersonalData;
+  readonly personalData: DeclaredData;
 }
 
 /** Levels of sections by their slug. */

@@ -5,7 +5,7 @@ import { createSealer, type Sealer } from '../crypto.server.ts';
 import { type AccountsTransaction, type Database, lockUserRow } from '../database.ts';
 import { dayInZone } from '../day-in-zone.ts';
 import { isAddress, type NewsletterIssue, type Outbox } from '../mail/model.ts';
-import type { PersonalData } from '../personal-data.ts';
+import type { DeclaredData } from '../personal-data.ts';
 import { breaking, type Choice, knownChoices } from './model.ts';
 import { mailFields, unsubscribePath } from './schema.ts';
 
@@ -57,7 +57,7 @@ export interface Newsletters {
   sendAlert(id: string, issue: NewsletterIssue, isWanted: () => boolean, options?: SendOptions): Promise<Addressed>;
   /** How much of an alert has been sent; `null`: nothing. */
   alertSent(id: string): Promise<Addressed | null>;
-  readonly personalData: PersonalData;
+  readonly personalData: DeclaredData;
 }
 
 export interface NewslettersOptions {
@@ -157,7 +157,7 @@ export function createNewsletters({
   };
 }
 
-const personalDataOf = ({ db }: Database): PersonalData => ({
+const personalDataOf = ({ db }: Database): DeclaredData => ({
   tables: { mail_choices: 'gone' },
   async export({ userId }) {
     const rows = await db
@@ -168,9 +168,6 @@ const personalDataOf = ({ db }: Database): PersonalData => ({
       .execute();
     return { mail_choices: rows.map(({ choice, since }) => ({ choice, since: new Date(since).toISOString() })) };
   },
-  // Choices are deleted with the account's row.
-  erase: async () => {},
-  disown: async (tx, userId) => void (await tx.deleteFrom('mail_choices').where('user_id', '=', userId).execute()),
 });
 
 /** Deletes all choices of the reader with an address. */

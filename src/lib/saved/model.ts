@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { cardsAnswer } from '../cards/wire.ts';
 import type { Card, Correction, CorrectionMark } from '../content/model.ts';
 import type { ContentReader } from '../content/reader.ts';
-import type { PersonalData } from '../personal-data.ts';
+import type { DeclaredData } from '../personal-data.ts';
 
 export interface SavedStoriesRules {
   /** Articles that one reader may save. */
@@ -56,7 +56,7 @@ export interface SavedStories {
   ): Promise<readonly UnseenCorrection[]>;
   /** Records that the user was notified of all corrections up to an instant, in epoch milliseconds. */
   markCorrectionsSeen(userId: string, until: number): Promise<void>;
-  readonly personalData: PersonalData;
+  readonly personalData: DeclaredData;
 }
 
 export interface SavedCard extends Card {

@@ -16,14 +16,6 @@ export interface RunningSavedStories extends SavedStories {
   readonly oldRows: OldRows;
 }
 
-/** Tables of a user, and what happens to their rows when another person proves the address. */
-const tables = {
-  saved_articles: 'gone',
-  reading_history: 'gone',
-  history_refusals: 'gone',
-  corrections_told: 'gone',
-} as const;
-
 const day = 24 * 60 * 60 * 1000;
 
 type ListTable = 'saved_articles' | 'reading_history';
@@ -74,7 +66,7 @@ export function createSavedStories({ database, rules, now = Date.now }: SavedSto
     markCorrectionsSeen: (userId, until) => storeSeen(db, userId, until),
 
     personalData: {
-      tables,
+      tables: { saved_articles: 'gone', reading_history: 'gone', history_refusals: 'gone', corrections_told: 'gone' },
       async export({ userId }) {
         const plain = (items: readonly ListedArticle[]) =>
           items.map(({ articleId, at }) => ({ article: articleId, time: new Date(at).toISOString() }));
@@ -89,13 +81,6 @@ export function createSavedStories({ database, rules, now = Date.now }: SavedSto
           reading_history_kept: on,
           corrections_told: until === 0 ? null : new Date(until).toISOString(),
         };
-      },
-      // Rows are deleted with the account's row.
-      erase: async () => {},
-      async disown(tx, userId) {
-        for (const table of Object.keys(tables) as (keyof typeof tables)[]) {
-          await tx.deleteFrom(table).where('user_id', '=', userId).execute();
-        }
       },
     },
 

@@ -74,11 +74,6 @@ export function createPrivateFeeds(options: PrivateFeedsOptions): PrivateFeeds {
         }));
         return { podcast_feeds: feeds };
       },
-      // Rows are deleted with the account's row.
-      erase: async () => {},
-      async disown(tx, userId) {
-        await tx.deleteFrom('podcast_feeds').where('user_id', '=', userId).execute();
-      },
     },
   };
 }

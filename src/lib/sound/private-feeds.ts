@@ -1,7 +1,7 @@
 /**
  * A subscriber's private feed of a series: its address, the page that creates it, that page's texts, and the type of the service.
  */
-import type { PersonalData } from '../personal-data.ts';
+import type { DeclaredData } from '../personal-data.ts';
 
 export const privateFeedPath = (slug: string, token: string): string => `/podcast/${slug}/private/${token}.xml`;
 
@@ -55,7 +55,7 @@ export interface PrivateFeeds {
    * subscribes.
    */
   grantsAccess(query: URLSearchParams, articleId: number): Promise<boolean>;
-  readonly personalData: PersonalData;
+  readonly personalData: DeclaredData;
 }
 
 /** Made by `src/server/migrations/reading.ts`. */
