@@ -26,38 +26,18 @@ const mostChecking = 5;
 /** Most comments of one user under one article that are shown. */
 const most = 50;
 
-export interface Own {
-  mine(session: Session, articleId: number, isPublished: (id: number) => boolean): Promise<MineAnswer>;
-  edit(session: Session, id: string, content: string, caller: Caller): Promise<CommentOutcome<OwnComment>>;
-  remove(session: Session, id: string): Promise<CommentOutcome<null>>;
-  /** Waits for running look-ups. */
-  idle(): Promise<void>;
-}
+/** Running look-ups by comment. */
+export type Checking = Map<string, Promise<void>>;
 
-interface State extends CommentDependencies {
-  /** Running look-ups by comment. */
-  readonly checking: Map<string, Promise<void>>;
-}
-
-export function createOwn(dependencies: CommentDependencies): Own {
-  const state: State = { ...dependencies, checking: new Map() };
-  return {
-    mine: (session, articleId, isPublished) => mine(state, session, articleId, isPublished),
-    edit: (session, id, content, caller) => edit(state, session, id, content, caller),
-    remove: (session, id) => remove(state, session, id),
-    async idle() {
-      await Promise.all(state.checking.values());
-    },
-  };
-}
-
-async function mine(
-  state: State,
+/** See {@link Comments.mine}. */
+export async function listOwn(
+  dependencies: CommentDependencies,
+  checking: Checking,
   session: Session,
   articleId: number,
   isPublished: (id: number) => boolean,
 ): Promise<MineAnswer> {
-  const { database, rules, isSubscriber } = state;
+  const { database, rules, isSubscriber } = dependencies;
   const rows = await database.db
     .selectFrom('comment_posts')
     .selectAll()
@@ -74,12 +54,12 @@ async function mine(
     .orderBy('at', 'desc')
     .limit(500)
     .execute();
-  const time = state.now();
+  const time = dependencies.now();
   const own = rows.map((row) => ({ row, comment: ownOf(row, rules, time, isPublished) }));
-  for (const { row, comment } of own) if (comment.status === 'waiting') checkLater(state, row);
+  for (const { row, comment } of own) if (comment.status === 'waiting') checkLater(dependencies, checking, row);
   const showSince = time - rules.showWaitingDays * day;
   return {
-    name: await nameOf(state, session),
+    name: await nameOf(dependencies, session),
     mayWrite: rules.level === 'registered' || (await isSubscriber(session)),
     comments: own
       .filter(({ row, comment }) => comment.status === 'published' || Number(row.created) > showSince)
@@ -89,7 +69,11 @@ async function mine(
 }
 
 /** Asks WordPress for the state in the background; the next request shows it. */
-function checkLater({ database, moderation, checking, log, now }: State, row: CommentPostsTable): void {
+function checkLater(
+  { database, moderation, log, now }: CommentDependencies,
+  checking: Checking,
+  row: CommentPostsTable,
+): void {
   if (row.wordpress_id === null || Number(row.checked) > now() - checkAgainMs || checking.has(row.id)) return;
   if (checking.size >= mostChecking) return;
   const fetchAndStore = async (): Promise<void> => {
@@ -118,7 +102,7 @@ async function change({ db }: Database, id: string, values: Partial<CommentPosts
 
 /** The comment, if its author may still change it. */
 async function changeable(
-  { database, rules, now }: State,
+  { database, rules, now }: CommentDependencies,
   session: Session,
   id: string,
 ): Promise<CommentOutcome<CommentPostsTable & { wordpress_id: number }>> {
@@ -134,16 +118,17 @@ async function changeable(
   return done({ ...row, wordpress_id: Number(row.wordpress_id) });
 }
 
-async function edit(
-  state: State,
+/** See {@link Comments.edit}. */
+export async function editOwn(
+  dependencies: CommentDependencies,
   session: Session,
   id: string,
   content: string,
   caller: Caller,
 ): Promise<CommentOutcome<OwnComment>> {
-  const { database, moderation, limiter, rules, now } = state;
+  const { database, moderation, limiter, rules, now } = dependencies;
   if (!session.emailVerified) return failed({ kind: 'unconfirmed' });
-  const found = await changeable(state, session, id);
+  const found = await changeable(dependencies, session, id);
   if (!found.ok) return found;
   const words = checkText(content, rules.longest);
   if (!words.ok) return words;
@@ -158,15 +143,20 @@ async function edit(
   return done(ownOf({ ...row, ...values }, rules, now()));
 }
 
-async function remove(state: State, session: Session, id: string): Promise<CommentOutcome<null>> {
-  const found = await changeable(state, session, id);
+/** See {@link Comments.remove}. */
+export async function removeOwn(
+  dependencies: CommentDependencies,
+  session: Session,
+  id: string,
+): Promise<CommentOutcome<null>> {
+  const found = await changeable(dependencies, session, id);
   if (!found.ok) return found;
-  const answer = await state.moderation.remove(found.value.wordpress_id);
+  const answer = await dependencies.moderation.remove(found.value.wordpress_id);
   if (!answer.ok) {
     if (answer.kind === 'unavailable') return failed({ kind: 'unavailable' });
     const failure = failureOf(answer);
     if (failure.kind !== 'gone') return failed(failure);
   }
-  await change(state.database, found.value.id, { state: 'removed' });
+  await change(dependencies.database, found.value.id, { state: 'removed' });
   return done(null);
 }

@@ -51,20 +51,8 @@ type Claimed =
   | { readonly kind: 'settled'; readonly row: CommentPostsTable }
   | { readonly kind: 'failed'; readonly failure: CommentFailure };
 
-export interface Posting {
-  post(session: Session, draft: Draft, caller: Caller): Promise<CommentOutcome<OwnComment>>;
-  /** Records a comment that WordPress has, although its response was lost. */
-  recordResult(row: CommentPostsTable, answer: Extract<ModerationAnswer, { ok: true }>): Promise<CommentPostsTable>;
-}
-
-export function createPosting(dependencies: CommentDependencies): Posting {
-  return {
-    recordResult: (row, answer) => recordResult(dependencies, row, answer),
-    post: (session, draft, caller) => post(dependencies, session, draft, caller),
-  };
-}
-
-async function post(
+/** See {@link Comments.post}, which calls it. */
+export async function postDraft(
   dependencies: CommentDependencies,
   session: Session,
   draft: Draft,
@@ -274,7 +262,8 @@ async function record(
   return failed(failure);
 }
 
-async function recordResult(
+/** Records a comment that WordPress has. */
+export async function recordResult(
   { database, jobs, now }: CommentDependencies,
   row: CommentPostsTable,
   answer: Extract<ModerationAnswer, { ok: true }>,

@@ -4,8 +4,8 @@ import type { AccountsTransaction, Database } from '../database.ts';
 import { createJobQueue, type JobQueue } from '../jobs/queue.server.ts';
 import type { PersonalData } from '../personal-data.ts';
 import { cleanComment } from './model.ts';
-import { createOwn } from './own.server.ts';
-import { claimMs, createPosting } from './posting.server.ts';
+import { type Checking, editOwn, listOwn, removeOwn } from './own.server.ts';
+import { claimMs, postDraft } from './posting.server.ts';
 import {
   type CommentDependencies,
   type CommentJob,
@@ -34,23 +34,22 @@ export function createComments(options: CommentsOptions): RunningComments {
   const { database, now = Date.now } = options;
   const jobs = queueOf(database, now);
   const dependencies: CommentDependencies = { ...options, jobs, now };
-  const posting = createPosting(dependencies);
-  const own = createOwn(dependencies);
-  const tasks = createTasks(dependencies, posting);
+  const checking: Checking = new Map();
+  const tasks = createTasks(dependencies);
   const data = commentsData(database, now, jobs);
 
   return {
     async post(session, draft, caller) {
-      const outcome = await posting.post(session, draft, caller);
+      const outcome = await postDraft(dependencies, session, draft, caller);
       if (!outcome.ok || outcome.value.content === cleanComment(draft.content)) return outcome;
       // WordPress accepted an earlier text and its response was lost: this text is an edit or, after the time for edits, a new comment.
-      const changed = await own.edit(session, outcome.value.id, draft.content, caller);
+      const changed = await editOwn(dependencies, session, outcome.value.id, draft.content, caller);
       if (changed.ok || !['too-late', 'gone'].includes(changed.failure.kind)) return changed;
-      return posting.post(session, { ...draft, draft: undefined }, caller);
+      return postDraft(dependencies, session, { ...draft, draft: undefined }, caller);
     },
-    mine: own.mine,
-    edit: own.edit,
-    remove: own.remove,
+    mine: (session, articleId, isPublished) => listOwn(dependencies, checking, session, articleId, isPublished),
+    edit: (session, id, content, caller) => editOwn(dependencies, session, id, content, caller),
+    remove: (session, id) => removeOwn(dependencies, session, id),
 
     async report(session, commentId, caller) {
       const outcome = await report(dependencies, session, commentId, caller);
@@ -69,7 +68,7 @@ export function createComments(options: CommentsOptions): RunningComments {
     start: tasks.start,
     async stop() {
       await tasks.stop();
-      await own.idle();
+      await Promise.all(checking.values());
     },
     tasks,
   };

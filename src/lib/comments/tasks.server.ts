@@ -6,7 +6,7 @@ import type { Job } from '../jobs/queue.server.ts';
 import { backOff, type RepeatedTask, repeat } from '../jobs/tasks.ts';
 import { inSpan } from '../tracing.ts';
 import type { ModerationAnswer } from './moderation.server.ts';
-import type { Posting } from './posting.server.ts';
+import { recordResult } from './posting.server.ts';
 import type { CommentDependencies, CommentJob } from './service.ts';
 
 const minute = 60_000;
@@ -29,7 +29,7 @@ export interface Tasks {
 const isMissing = (answer: ModerationAnswer): boolean =>
   !answer.ok && answer.kind === 'refused' && answer.status === 404 && answer.code !== 'rest_no_route';
 
-export function createTasks(dependencies: CommentDependencies, { recordResult }: Pick<Posting, 'recordResult'>): Tasks {
+export function createTasks(dependencies: CommentDependencies): Tasks {
   const { jobs, log } = dependencies;
   let repeated: RepeatedTask | null = null;
   const stopping = new AbortController();
@@ -42,7 +42,7 @@ export function createTasks(dependencies: CommentDependencies, { recordResult }:
       const attributes = { 'broadsheet.job.kind': job.kind, 'broadsheet.job.tries': job.tries };
       await inSpan('comment job', attributes, () => work(dependencies, job));
     }
-    await recoverDrafts(dependencies, recordResult, signal);
+    await recoverDrafts(dependencies, signal);
   }
 
   function start(): void {
@@ -92,12 +92,10 @@ async function work(
 }
 
 /** Resolves drafts whose response was lost. */
-async function recoverDrafts(
-  { database: { db }, moderation, now }: CommentDependencies,
-  recordResult: Posting['recordResult'],
-  signal: AbortSignal,
-): Promise<void> {
+async function recoverDrafts(dependencies: CommentDependencies, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
+  const { moderation, now } = dependencies;
+  const { db } = dependencies.database;
   const time = now();
   const rows = await db
     .selectFrom('comment_posts')
@@ -112,7 +110,7 @@ async function recoverDrafts(
     // Each request to WordPress may take long.
     if (signal.aborted) return;
     const answer = await moderation.find(row.id);
-    if (answer.ok) await recordResult(row, answer);
+    if (answer.ok) await recordResult(dependencies, row, answer);
     else if (isMissing(answer) && Number(row.created) < time - day) {
       await db.deleteFrom('comment_posts').where('id', '=', row.id).execute();
     } else {
