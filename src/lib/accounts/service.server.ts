@@ -77,7 +77,7 @@ export async function createAccounts(options: AccountsOptions): Promise<RunningA
     ...(options.google ? [google(options.google, now, options.socialTimeoutMs)] : []),
     ...(options.facebook ? [facebook(options.facebook, options.socialTimeoutMs)] : []),
   ];
-  const social = createSocial(deps, providers);
+  const social = createSocial(deps, providers, options.secret);
 
   /** Adds the access cookies after the sign-in's transaction is committed, because that transaction reads no payments. */
   async function withAccess<Done extends SignedIn>(signedIn: Done): Promise<Done> {

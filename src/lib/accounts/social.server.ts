@@ -2,7 +2,7 @@
  * Sign-in with Google and Facebook: sends the browser there, recognizes it when it returns, and reports the result
  * (docs/services/zephr.md).
  */
-import { equalInConstantTime, isToken, newToken } from '../crypto.server.ts';
+import { createSealer, isToken, newToken, type Sealer } from '../crypto.server.ts';
 import { tooManyTries } from '../http/answer.ts';
 import { readCookies, setCookie } from '../http/cookies.server.ts';
 import { returnPath } from '../http/origin.ts';
@@ -23,16 +23,12 @@ const withheldCookie = 'blaize_oauth_withheld';
 /** Each attempt has its own cookie: sign-ins in two tabs don't disturb each other. */
 const ticketCookie = (state: string): string => `blaize_oauth_${state.slice(0, 8)}`;
 
-/** What the browser brings back: signed, and only in the browser that started the sign-in. */
-interface Ticket {
-  readonly provider: Provider;
-  readonly state: string;
-  readonly returnTo: string;
-  /** Epoch milliseconds. */
-  readonly expires: number;
-}
+/** What the browser brings back is the path to return to, sealed for one sign-in at one provider. */
+const sealedFor = (provider: Provider, state: string): string => `social sign-in ${provider} ${state}`;
 
-export function createSocial(deps: Dependencies, available: readonly SocialProvider[]): Social {
+/** @param secret the accounts' secret */
+export function createSocial(deps: Dependencies, available: readonly SocialProvider[], secret: string): Social {
+  const sealer = createSealer({ secrets: [secret], now: deps.now });
   const providers = new Map(available.map((provider) => [provider.id, provider]));
   const cookie = (name: string, value: string, maxAge = attemptSeconds): string =>
     setCookie(name, value, { maxAge, httpOnly: true, secure: deps.secure, path: cookiePath });
@@ -46,20 +42,15 @@ export function createSocial(deps: Dependencies, available: readonly SocialProvi
       const state = newToken();
       const askAgain = readCookies(header, withheldCookie).includes(id);
       const location = await provider.authorization(attempt(deps, id, state, askAgain));
-      const ticket: Ticket = {
-        provider: id,
-        state,
-        returnTo: returnPath(target, deps.siteUrl),
-        expires: deps.now() + attemptSeconds * 1000,
-      };
-      return { location: location.href, cookies: [cookie(ticketCookie(state), sealTicket(deps, ticket))] };
+      const ticket = sealer.seal(sealedFor(id, state), returnPath(target, deps.siteUrl), attemptSeconds);
+      return { location: location.href, cookies: [cookie(ticketCookie(state), ticket)] };
     },
 
     async finishSocial(id, url, header, caller) {
       const provider = providers.get(id);
-      const ticket = openTicket(deps, id, url.searchParams.get('state'), header);
-      if (!provider || !ticket) return failure(accountMessages.staleSocial, '/');
-      const { state, returnTo } = ticket;
+      const state = url.searchParams.get('state') ?? '';
+      const returnTo = openTicket(sealer, id, state, header);
+      if (!provider || returnTo === null) return failure(accountMessages.staleSocial, '/');
       // Counted before anything is written, so that the audit trail can't be used to fill the disk.
       const over = await countAgainst(deps, 'social', { address: caller.address });
       if (over) return failure(tooManyTries(over.retryAfter), returnTo);
@@ -95,27 +86,13 @@ const attempt = ({ hmacs, siteUrl }: Dependencies, provider: Provider, state: st
   redirectUri: `${siteUrl}${cookiePath}/${provider}/callback`,
 });
 
-function sealTicket({ hmacs }: Dependencies, ticket: Ticket): string {
-  const body = Buffer.from(JSON.stringify(ticket)).toString('base64url');
-  return `${body}.${hmacs.sign('ticket', body)}`;
-}
-
-/** The ticket that this browser was sent off with; `null` when it has none, or an expired or forged one. */
-function openTicket(
-  { hmacs, now }: Dependencies,
-  provider: Provider,
-  state: string | null,
-  header: string | null,
-): Ticket | null {
-  if (!state || !isToken(state)) return null;
-  for (const value of readCookies(header, ticketCookie(state))) {
-    const [body = '', signature = ''] = value.split('.');
-    if (!equalInConstantTime(signature, hmacs.sign('ticket', body))) continue;
-    const ticket = JSON.parse(Buffer.from(body, 'base64url').toString()) as Ticket;
-    if (ticket.provider === provider && equalInConstantTime(ticket.state, state) && ticket.expires > now())
-      return ticket;
-  }
-  return null;
+/** The path to return to, if this browser began the sign-in; `null` when its ticket is missing, expired or forged. */
+function openTicket(sealer: Sealer, provider: Provider, state: string, header: string | null): string | null {
+  if (!isToken(state)) return null;
+  const opened = readCookies(header, ticketCookie(state)).map((value) =>
+    sealer.open(sealedFor(provider, state), value),
+  );
+  return opened.find((path) => typeof path === 'string') ?? null;
 }
 
 /** @returns the user as the provider describes them, with an empty email if it sent none; or why it failed */
