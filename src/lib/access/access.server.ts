@@ -7,7 +7,7 @@ import type { Session } from '../accounts/service.ts';
 import type { Database } from '../database.ts';
 import { setCookie } from '../http/cookies.server.ts';
 import { isPrefetch } from '../http/origin.ts';
-import type { OldRows } from '../jobs/old-rows.ts';
+import { type OldRows, rowsUntil } from '../jobs/old-rows.ts';
 import { ruleFor, type View } from './answers.ts';
 import type { Subject } from './decide.ts';
 import {
@@ -23,6 +23,7 @@ import {
   trialStart,
 } from './entitlements.ts';
 import {
+  deleteOldGifts,
   findGift,
   type GiftRules,
   type GiftsState,
@@ -34,7 +35,6 @@ import {
 } from './gifts.server.ts';
 import { createMeter, type Meter, type MeterReading, type MeterRules } from './meter.server.ts';
 import { type Access, type AccessQuestion, articleAt } from './model.ts';
-import { oldRowsOf } from './old-rows.server.ts';
 
 export interface AccessOptions {
   readonly database: Database;
@@ -84,6 +84,8 @@ interface AccessState extends Omit<AccessOptions, 'now'> {
   readonly gifts: GiftsState;
 }
 
+const day = 24 * 60 * 60 * 1000;
+
 type SlugOf = (articleId: number) => string | null;
 
 export function createAccess(options: AccessOptions): RunningAccess {
@@ -92,7 +94,10 @@ export function createAccess(options: AccessOptions): RunningAccess {
   const gifts = openGifts(database, options.secret, rules.gifts, now);
   const state: AccessState = { ...options, now, meter, gifts };
   return {
-    oldRows: oldRowsOf(database, rules.meter.days, now),
+    oldRows: [
+      rowsUntil(database.db, 'article_reads', ['user_id', 'article_id'], 'at', () => now() - rules.meter.days * day),
+      (most) => deleteOldGifts(gifts, most),
+    ],
     grantFor: async (userId, startedAt) => grantOf(await paid(userId), now(), trialEnd(startedAt, rules)),
     paidGrant: async (userId) => grantOf(await paid(userId), now()),
     view: (question) => view(state, question),

@@ -36,7 +36,7 @@ export type GiftOutcome =
 
 const day = 24 * 60 * 60 * 1000;
 /** For how long a link counts toward its giver's limit, milliseconds. */
-export const giftLimitMs = 30 * day;
+const giftLimitMs = 30 * day;
 
 type Row = Pick<GiftsTable, 'article_id' | 'user_id' | 'expires'>;
 
@@ -169,3 +169,17 @@ export async function listGifts({ database }: GiftsState, userId: string) {
     readers: row.readers,
   }));
 }
+
+/** Deletes links that no longer count toward a limit and no longer work. @param most rows of this step */
+export const deleteOldGifts = ({ database: { db }, now }: GiftsState, most: number) =>
+  db
+    .deleteFrom('gifts')
+    .where('id', 'in', (query) =>
+      query
+        .selectFrom('gifts')
+        .select('id')
+        .where('created', '<=', now() - giftLimitMs)
+        .where('expires', '<=', now())
+        .limit(most),
+    )
+    .executeTakeFirstOrThrow();

@@ -1,6 +1,6 @@
 /** What the accounts themselves store about a user, and the pruning of old rows and abandoned accounts. */
 import type { AccountsTransaction, Database, Queries } from '../database.ts';
-import type { OldRows } from '../jobs/old-rows.ts';
+import { type OldRows, rowsUntil } from '../jobs/old-rows.ts';
 import type { Owner, PersonalData } from '../personal-data.ts';
 import { type Dependencies, recordAudit } from './dependencies.server.ts';
 import type { Caller } from './service.ts';
@@ -107,37 +107,6 @@ export interface Keeping {
   readonly unconfirmedDays: number;
 }
 
-const pruneSessions = (db: Queries, now: number, most: number) =>
-  db
-    .deleteFrom('sessions')
-    .where(
-      'id',
-      'in',
-      db.selectFrom('sessions').select('id').where('expiresAt', '<=', new Date(now).toISOString()).limit(most),
-    )
-    .executeTakeFirstOrThrow();
-
-/** Proofs are kept a day longer than they are valid, so that a link's page can say that the link has expired. */
-const pruneProofs = (db: Queries, now: number, most: number) =>
-  db
-    .deleteFrom('proofs')
-    .where(
-      'id',
-      'in',
-      db
-        .selectFrom('proofs')
-        .select('id')
-        .where('expires', '<=', now - day)
-        .limit(most),
-    )
-    .executeTakeFirstOrThrow();
-
-const pruneAudit = (db: Queries, before: number, most: number) =>
-  db
-    .deleteFrom('audit')
-    .where('id', 'in', db.selectFrom('audit').select('id').where('at', '<=', before).limit(most))
-    .executeTakeFirstOrThrow();
-
 async function pruneAccounts({ database: { db }, personalData }: Pruned, before: number, most: number) {
   const found = await abandoned(db).where('createdAt', '<=', new Date(before).toISOString()).limit(most).execute();
   let deleted = 0n;
@@ -160,9 +129,10 @@ export const oldRowsOf = (state: Pruned, { auditDays, unconfirmedDays }: Keeping
   const { now } = state;
   const { db } = state.database;
   return [
-    (most) => pruneSessions(db, now(), most),
-    (most) => pruneProofs(db, now(), most),
-    (most) => pruneAudit(db, now() - auditDays * day, most),
+    rowsUntil(db, 'sessions', ['id'], 'expiresAt', () => new Date(now()).toISOString()),
+    // Kept a day longer than they are valid, so that a link's page can say that the link has expired.
+    rowsUntil(db, 'proofs', ['id'], 'expires', () => now() - day),
+    rowsUntil(db, 'audit', ['id'], 'at', () => now() - auditDays * day),
     (most) => pruneAccounts(state, now() - unconfirmedDays * day, most),
   ];
 };

@@ -6,8 +6,8 @@
 import { sql } from 'kysely';
 import { type BoundedMap, createBoundedMap } from '../bounded-map.ts';
 import type { Hmacs } from '../crypto.server.ts';
-import type { AccountsTransaction, Database, Queries } from '../database.ts';
-import type { OldRows } from '../jobs/old-rows.ts';
+import type { AccountsTransaction, Database } from '../database.ts';
+import { type OldRows, rowsUntil } from '../jobs/old-rows.ts';
 import { withTimeLimit } from '../jobs/tasks.ts';
 import { createFailureLog, type FailureLog, type Logger, silent } from '../logging.ts';
 import type { Limit, LimitName, Limits } from './limits.ts';
@@ -127,7 +127,7 @@ export function createLimiter(
       await runSteps(state, name, steps, release);
       for (const [, key] of steps) state.full.delete(key);
     },
-    oldRows: [(most) => deleteEnded(database.db, now(), most)],
+    oldRows: [rowsUntil(database.db, 'limits', ['key'], 'until', now)],
   };
 }
 
@@ -280,14 +280,6 @@ async function subtract(tx: AccountsTransaction, key: string): Promise<void> {
     .where('count', '>', 0)
     .execute();
 }
-
-const deleteEnded = (db: Queries, now: number, most: number) =>
-  db
-    .deleteFrom('limits')
-    .where('key', 'in', db.selectFrom('limits').select('key').where('until', '<=', now).limit(most))
-    // Checked again: the counter may have started a new window in the meantime.
-    .where('until', '<=', now)
-    .executeTakeFirstOrThrow();
 
 /** Most windows of one limit in memory: a flood from many networks must not fill it. */
 const mostRemembered = 20_000;

@@ -2,7 +2,7 @@
 import type { CorrectionMark } from '../content/model.ts';
 import { namedNote } from '../corrections/model.ts';
 import { type AccountsTransaction, type Database, lockUserRow, type Queries } from '../database.ts';
-import type { OldRows } from '../jobs/old-rows.ts';
+import { type OldRows, rowsUntil } from '../jobs/old-rows.ts';
 import type { ListedArticle, SavedStories, SavedStoriesRules, UnseenCorrection } from './model.ts';
 
 export interface SavedStoriesOptions {
@@ -84,7 +84,7 @@ export function createSavedStories({ database, rules, now = Date.now }: SavedSto
       },
     },
 
-    oldRows: [(most) => prune(state, most)],
+    oldRows: [rowsUntil(db, 'reading_history', ['user_id', 'article_id'], 'at', () => oldest(state))],
   };
 }
 
@@ -199,21 +199,3 @@ async function noteReading(
   }
   return true;
 }
-
-/** A reading may have been repeated since it was selected, so its time is compared again. */
-const prune = (state: State, most: number) =>
-  state.database.db
-    .deleteFrom('reading_history')
-    .where(({ eb, refTuple, selectFrom }) =>
-      eb(
-        refTuple('user_id', 'article_id'),
-        'in',
-        selectFrom('reading_history')
-          .select(['user_id', 'article_id'])
-          .where('at', '<=', oldest(state))
-          .limit(most)
-          .$asTuple('user_id', 'article_id'),
-      ),
-    )
-    .where('at', '<=', oldest(state))
-    .executeTakeFirstOrThrow();

@@ -6,7 +6,7 @@ import { createSealer, type Sealer } from '../crypto.server.ts';
 import type { AccountsTransaction, Database } from '../database.ts';
 import type { Delivery, FieldForm, Sender } from '../http/field-form.server.ts';
 import type { Limiter } from '../http/limiter.server.ts';
-import type { OldRows } from '../jobs/old-rows.ts';
+import { type OldRows, rowsUntil } from '../jobs/old-rows.ts';
 import { type RepeatedTask, repeat } from '../jobs/tasks.ts';
 import type { Logger } from '../logging.ts';
 import type { Outbox } from '../mail/model.ts';
@@ -254,7 +254,7 @@ export function createSupport(options: SupportOptions): Support {
       disown: async (tx, userId) =>
         void (await tx.updateTable('support_messages').set({ user_id: null }).where('user_id', '=', userId).execute()),
     },
-    oldRows: [(most) => prune(state, most)],
+    oldRows: [rowsUntil(database.db, 'support_messages', ['id'], 'created', () => now() - options.keepDays * dayMs)],
     start() {
       // The database logs its own errors.
       counting ??= repeat(countEveryMs, () => countHeld(state));
@@ -300,18 +300,6 @@ function timeOfStamp({ sealer }: State, stamp: string): number | null {
   const value = sealer.open(purpose, stamp);
   return typeof value === 'number' ? value : null;
 }
-
-const prune = ({ options: { database, keepDays }, now }: State, most: number) =>
-  database.db
-    .deleteFrom('support_messages')
-    .where('id', 'in', (from) =>
-      from
-        .selectFrom('support_messages')
-        .select('id')
-        .where('created', '<', now() - keepDays * dayMs)
-        .limit(most),
-    )
-    .executeTakeFirstOrThrow();
 
 async function countHeld(state: State): Promise<void> {
   const row = await heldRows(state.options.database)
