@@ -137,7 +137,7 @@ export async function editOwn(
   const over = await limiter.count('comment', { address: caller.address, account: session.email });
   if (over) return failed({ kind: 'limited', retryAfter: over.retryAfter });
   const answer = await moderation.edit(row.wordpress_id, asMarkup(words.value));
-  if (!answer.ok) return failed(answer.kind === 'unavailable' ? { kind: 'unavailable' } : failureOf(answer));
+  if (!answer.ok) return failed(failureOf(answer));
   const values = { content: words.value, edited: now(), checked: now(), state: stateOf(answer.status) } as const;
   if (!(await change(database, row.id, values))) return failed({ kind: 'gone' });
   return done(ownOf({ ...row, ...values }, rules, now()));
@@ -153,7 +153,6 @@ export async function removeOwn(
   if (!found.ok) return found;
   const answer = await dependencies.moderation.remove(found.value.wordpress_id);
   if (!answer.ok) {
-    if (answer.kind === 'unavailable') return failed({ kind: 'unavailable' });
     const failure = failureOf(answer);
     if (failure.kind !== 'gone') return failed(failure);
   }

@@ -6,12 +6,11 @@ import type { AstroGlobal } from 'astro';
 import { requireReader } from '../accounts/routes.server.ts';
 import type { Session } from '../accounts/service.ts';
 import type { Article, Comment } from '../content/model.ts';
-import type { ContentReader } from '../content/reader.ts';
 import { type Next, postedForm, textResponse } from '../http/form.server.ts';
 import { callerOf } from '../http/routes.server.ts';
 import { parseId } from '../text.ts';
 import { commentFormPath } from './model.ts';
-import { isPublished, longestBody, messageOf, placeOf } from './routes.server.ts';
+import { articleOf, isPublished, longestBody, messageOf, placeOf } from './routes.server.ts';
 import { commentDone, commentFailed, commentFields, draftPattern, type MineAnswer } from './schema.ts';
 import type { CommentFailure, Comments } from './service.ts';
 
@@ -172,9 +171,4 @@ async function perform(
     caller,
   );
   return outcome.ok ? to(outcome.value.status === 'published' ? 'published' : 'waiting') : outcome.failure;
-}
-
-function articleOf(content: ContentReader, id: number): Article | null {
-  const card = id > 0 ? content.articles({ ids: [id] }).items[0] : undefined;
-  return card ? content.article(card.slug) : null;
 }

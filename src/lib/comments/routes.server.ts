@@ -3,6 +3,7 @@ import type { APIRoute } from 'astro';
 import { z } from 'zod';
 import { unconfirmed } from '../accounts/model.ts';
 import type { Session } from '../accounts/service.ts';
+import type { Article } from '../content/model.ts';
 import type { ContentReader } from '../content/reader.ts';
 import { type Answer, refuse, tooManyTries } from '../http/answer.ts';
 import { type Call, signedInRoute } from '../http/routes.server.ts';
@@ -37,10 +38,15 @@ export const commentCall = <Schema extends z.ZodType = z.ZodUnknown>(
 /** Largest body in bytes: the longest comment in any script. */
 export const longestBody = 32 * 1024;
 
+/** The article with WordPress's id. */
+export function articleOf(content: ContentReader, id: number): Article | null {
+  const card = content.articles({ ids: [id] }).items[0];
+  return card ? content.article(card.slug) : null;
+}
+
 /** The place of a new comment; `null`: the article, or the comment under it, doesn't exist. */
 export function placeOf(content: ContentReader, articleId: number, parentId: number): Place | null {
-  const card = content.articles({ ids: [articleId] }).items[0];
-  const article = card && content.article(card.slug);
+  const article = articleOf(content, articleId);
   if (!article) return null;
   if (parentId !== 0 && content.comment(parentId)?.articleId !== articleId) return null;
   return { articleId, open: article.commentsOpen, parentId };

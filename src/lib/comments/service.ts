@@ -98,8 +98,9 @@ export const stateOf = (status: ModerationStatus): 'waiting' | 'published' | 'de
   status === 'approved' ? 'published' : status === 'trash' ? 'declined' : 'waiting';
 
 /** WordPress's refusal as a failure; `unavailable` where the user didn't cause it. */
-export function failureOf(refused: Extract<ModerationAnswer, { kind: 'refused' }>): CommentFailure {
-  const { code } = refused;
+export function failureOf(answer: Extract<ModerationAnswer, { ok: false }>): CommentFailure {
+  if (answer.kind === 'unavailable') return { kind: 'unavailable' };
+  const { code } = answer;
   if (/duplicate/.test(code)) return { kind: 'duplicate' };
   if (code === 'newsroom_busy') return { kind: 'busy' };
   if (/flood/.test(code)) return { kind: 'limited', retryAfter: 15 };
@@ -108,11 +109,7 @@ export function failureOf(refused: Extract<ModerationAnswer, { kind: 'refused' }
     return { kind: 'gone' };
   }
   if (/content_invalid|content_column_length/.test(code)) {
-    return {
-      kind: 'invalid',
-      field: 'content',
-      message: commentRefused.text,
-    };
+    return { kind: 'invalid', field: 'content', message: commentRefused.text };
   }
   if (/author_column_length|author_data_required/.test(code)) {
     return { kind: 'invalid', field: 'name', message: commentRefused.anotherName };
