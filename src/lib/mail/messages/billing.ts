@@ -4,13 +4,12 @@ import { productOf } from '../../accounts/products.ts';
 import { formatMoney, formatReceipt as taxed } from '../../money.ts';
 import { findTier } from '../../plans/model.ts';
 import type { BillingMessage, Message, Publisher } from '../model.ts';
-import type { MailContent } from './layout.ts';
+import { hostOf, type MailContent } from './layout.ts';
 
 type Of<Kind extends Message['kind']> = Extract<Message, { kind: Kind }>;
 
-const host = (paper: Publisher): string => new URL(paper.siteUrl).host;
 const because = (paper: Publisher): string =>
-  `You’re receiving this email because there’s a subscription with your address at ${host(paper)}.`;
+  `You’re receiving this email because there’s a subscription with your address at ${hostOf(paper)}.`;
 const questions = (paper: Publisher): string => `Questions? Write to ${paper.contact}. A person will answer.`;
 
 function date(paper: Publisher, at: number): string {

@@ -44,20 +44,29 @@ ${paragraphs(mail.closing)}`,
 }
 
 function asText(mail: MailContent, paper: Publisher): string {
-  const parts = [
+  return plainText([
     paper.name,
     mail.heading,
     ...mail.opening,
     ...(mail.code === undefined ? [] : [`    ${mail.code}`]),
     ...(mail.button ? [`${mail.button.label}:\n${mail.button.url}`] : []),
     ...mail.closing,
-    `-- \n${mail.reason}\n${paper.name} · ${paper.siteUrl} · ${paper.contact}`,
-  ];
-  return `${parts.map((part) => part.split('\n').map(wrap).join('\n')).join('\n\n')}\n`;
+    `-- \n${mail.reason}\n${imprint(paper)}`,
+  ]);
 }
 
+/** The paragraphs of a plain text, in lines of at most 72 characters. */
+export const plainText = (paragraphs: readonly string[]): string =>
+  `${paragraphs.map((paragraph) => paragraph.split('\n').map(wrap).join('\n')).join('\n\n')}\n`;
+
+/** The last line of a plain text. */
+export const imprint = ({ name, siteUrl, contact }: Publisher): string => `${name} · ${siteUrl} · ${contact}`;
+
+/** The site's host, as texts name it. */
+export const hostOf = ({ siteUrl }: Publisher): string => new URL(siteUrl).host;
+
 /** Breaks a line at 72 characters; an address is never broken. */
-export function wrap(line: string): string {
+function wrap(line: string): string {
   if (line.length <= 72 || line.startsWith(' ')) return line;
   const lines: string[] = [];
   let current = '';
@@ -167,7 +176,6 @@ export function frame(
 ): string {
   // Invisible padding after a short preview: without it, a mailbox would show the start of the message as well.
   const filling = '&#847;&zwnj;&nbsp;'.repeat(60);
-  const host = new URL(paper.siteUrl).host;
   const content = html`<body class="ground">
 <div style="display:none;max-height:0;overflow:hidden;mso-hide:all" aria-hidden="true">${preview}${{ markup: filling }}</div>
 <table class="ground" role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"><tr><td align="center" style="padding:24px 8px">
@@ -177,7 +185,7 @@ export function frame(
 <tr><td class="body">
 ${body}
 </td></tr>
-<tr><td class="foot"><p class="small">${reason}</p><p class="small">${paper.name} · <a class="link" href="${paper.siteUrl}/">${host}</a></p><p class="small"><a class="link" href="mailto:${paper.contact}">${paper.contact}</a></p></td></tr>
+<tr><td class="foot"><p class="small">${reason}</p><p class="small">${paper.name} · <a class="link" href="${paper.siteUrl}/">${hostOf(paper)}</a></p><p class="small"><a class="link" href="mailto:${paper.contact}">${paper.contact}</a></p></td></tr>
 </table>
 <!--[if mso]></td></tr></table><![endif]-->
 </td></tr></table>

@@ -1,7 +1,18 @@
 /** Renders each kind of message as HTML and plain text. Texts about subscriptions are in billing.ts, the design in layout.ts. */
 import { isAddress, type Message, type NewsletterStory, oneLine, type Publisher } from '../model.ts';
 import { billingMail } from './billing.ts';
-import { frame, html, layOut, type MailContent, type Markup, minutesInWords, type Rendered, wrap } from './layout.ts';
+import {
+  frame,
+  hostOf,
+  html,
+  imprint,
+  layOut,
+  type MailContent,
+  type Markup,
+  minutesInWords,
+  plainText,
+  type Rendered,
+} from './layout.ts';
 
 /**
  * @param minutes for which a link or a code is still valid; after a delay, fewer than originally
@@ -27,14 +38,14 @@ export function renderMessage(message: Message, paper: Publisher, minutes: numbe
   }
 }
 
+type Of<Kind extends Message['kind']> = Extract<Message, { kind: Kind }>;
+
 /** Small print of mail to an address that was entered on the site. */
 const requested = (paper: Publisher): string =>
-  `You’re receiving this email because your address was entered at ${new URL(paper.siteUrl).host}.`;
-
-export type CodeMessage = Extract<Message, { kind: 'code' }>;
+  `You’re receiving this email because your address was entered at ${hostOf(paper)}.`;
 
 /** The subject starts with the code, so that a notification shows it. @param minutes that the code is still valid */
-function codeMail({ code }: CodeMessage, paper: Publisher, minutes: number): MailContent {
+function codeMail({ code }: Of<'code'>, paper: Publisher, minutes: number): MailContent {
   return {
     subject: `${code} is your code for ${paper.name}`,
     preview: `Enter it on the page that asked for it. It works for ${minutesInWords(minutes)}.`,
@@ -48,59 +59,48 @@ function codeMail({ code }: CodeMessage, paper: Publisher, minutes: number): Mai
   };
 }
 
-export type LinkMessage = Extract<Message, { kind: 'link' }>;
-
 /** @param minutes that the link is still valid */
-function linkMail({ url, purpose, newsletters }: LinkMessage, paper: Publisher, minutes: number): MailContent {
+function linkMail({ url, purpose, newsletters }: Of<'link'>, paper: Publisher, minutes: number): MailContent {
   const validity = `It works once, for ${minutesInWords(minutes)}, on any of your devices.`;
-  const ignore = 'If you didn’t request it, ignore this email: no one can sign in without the link.';
-  const reason = requested(paper);
   // Anyone can enter a reader's address in the newsletter form, so the mail says what the link does.
   const signUp = newsletters
     ? [`The link also signs you up for ${newsletters}. The page it opens lets you continue without newsletters.`]
     : [];
-  if (purpose === 'login') {
-    return {
+  const about = {
+    login: {
       subject: `Your link to sign in to ${paper.name}`,
-      preview: `Open it to sign in. ${validity}`,
+      preview: 'Open it to sign in.',
       heading: 'Sign in with one click',
-      opening: [`Use this link to sign in to ${paper.name}. ${validity}`, ...signUp],
-      button: { label: 'Sign in', url },
-      closing: [ignore],
-      reason,
-    };
-  }
-  if (purpose === 'register') {
-    return {
+      opening: `Use this link to sign in to ${paper.name}.`,
+      label: 'Sign in',
+    },
+    register: {
       subject: `Confirm your email address for ${paper.name}`,
-      preview: `One click and your account is ready. ${validity}`,
+      preview: 'One click and your account is ready.',
       heading: 'Confirm your email address',
-      opening: [
-        `Thanks for joining ${paper.name}. Open the link below to confirm your address and start reading. ${validity}`,
-        ...signUp,
-      ],
-      button: { label: 'Confirm and continue', url },
-      closing: [ignore],
-      reason,
-    };
-  }
+      opening: `Thanks for joining ${paper.name}. Open the link below to confirm your address and start reading.`,
+      label: 'Confirm and continue',
+    },
+    completeRegistration: {
+      subject: `Complete your registration with ${paper.name}`,
+      preview: 'One step to go.',
+      heading: 'One step to go',
+      opening: 'Open the link below to confirm your email address and complete your registration.',
+      label: 'Complete my registration',
+    },
+  }[purpose];
   return {
-    subject: `Complete your registration with ${paper.name}`,
-    preview: `One step to go. ${validity}`,
-    heading: 'One step to go',
-    opening: [
-      `Open the link below to confirm your email address and complete your registration. ${validity}`,
-      ...signUp,
-    ],
-    button: { label: 'Complete my registration', url },
-    closing: [ignore],
-    reason,
+    subject: about.subject,
+    preview: `${about.preview} ${validity}`,
+    heading: about.heading,
+    opening: [`${about.opening} ${validity}`, ...signUp],
+    button: { label: about.label, url },
+    closing: ['If you didn’t request it, ignore this email: no one can sign in without the link.'],
+    reason: requested(paper),
   };
 }
 
-export type WelcomeMessage = Extract<Message, { kind: 'welcome' }>;
-
-function welcomeMail({ firstName }: WelcomeMessage, paper: Publisher): MailContent {
+function welcomeMail({ firstName }: Of<'welcome'>, paper: Publisher): MailContent {
   const name = greetable(firstName);
   return {
     subject: `Welcome to ${paper.name}`,
@@ -115,7 +115,7 @@ function welcomeMail({ firstName }: WelcomeMessage, paper: Publisher): MailConte
       'There’s no password to remember. When you come back, enter your email address and we’ll send you a link or a code.',
       `Questions? Write to ${paper.contact}. A person will answer.`,
     ],
-    reason: `You’re receiving this email because an account was created with your address at ${new URL(paper.siteUrl).host}.`,
+    reason: `You’re receiving this email because an account was created with your address at ${hostOf(paper)}.`,
   };
 }
 
@@ -128,8 +128,6 @@ function greetable(firstName: string | null): string | null {
   return /^\p{L}[\p{L}\p{M}'’ -]{0,39}$/u.test(name) ? name : null;
 }
 
-type SupportMessage = Extract<Message, { kind: 'support' }>;
-
 /** Longest name in the subject, in characters. */
 const longestName = 60;
 
@@ -138,7 +136,7 @@ const longestName = 60;
  *
  * @throws Error when the reader's email address is invalid
  */
-function renderSupport(message: SupportMessage, paper: Publisher): Rendered {
+function renderSupport(message: Of<'support'>, paper: Publisher): Rendered {
   const { email, known, topic = 'Support', about = '' } = message;
   if (!isAddress(email)) throw new Error('A message from a reader has no address to answer.');
   const name = oneLine(message.name).slice(0, longestName);
@@ -157,7 +155,7 @@ function renderSupport(message: SupportMessage, paper: Publisher): Rendered {
   ];
   const facts = all.filter(([, value]) => value !== '');
   const lines = message.message.split('\n');
-  const reason = `This message was sent with a form at ${new URL(paper.siteUrl).host}. Your reply goes to the reader.`;
+  const reason = `This message was sent with a form at ${hostOf(paper)}. Your reply goes to the reader.`;
   return {
     subject: `${topic}: ${name}`,
     replyTo: { name, address: email },
@@ -170,31 +168,27 @@ ${facts.map(([what, value]) => html`<p class="byline">${what}: ${value}</p>`)}
 <p class="dateline"></p>
 ${lines.map((line) => html`<p class="text">${line}</p>`)}`,
     ),
-    text: `${[
+    text: plainText([
       'A message from a reader',
       facts.map(([what, value]) => `${what}: ${value}`).join('\n'),
       message.message,
-      `-- \n${reason}\n${paper.name} · ${paper.siteUrl} · ${paper.contact}`,
-    ]
-      .map((part) => part.split('\n').map(wrap).join('\n'))
-      .join('\n\n')}\n`,
+      `-- \n${reason}\n${imprint(paper)}`,
+    ]),
   };
 }
-
-type NewsletterMessage = Extract<Message, { kind: 'newsletter' }>;
 
 /**
  * A newsletter, with an unsubscribe link that takes one click (RFC 8058).
  *
  * @throws Error when its unsubscribe link isn't a web address, or it has no story
  */
-function renderNewsletter(message: NewsletterMessage, paper: Publisher): Rendered {
+function renderNewsletter(message: Of<'newsletter'>, paper: Publisher): Rendered {
   const { letter, slug, stories, unsubscribe } = message;
   const [lead, ...others] = stories;
   if (!lead) throw new Error('The newsletter has no story.');
   if (!/^https?:\/\/[\x21-\x7e]+$/.test(unsubscribe))
     throw new Error("The newsletter's unsubscribe link is not a web address.");
-  const host = new URL(paper.siteUrl).host;
+  const host = hostOf(paper);
   return {
     subject: `${letter}: ${lead.title}`,
     html: newsletterHtml(message, lead, others, paper, host),
@@ -211,7 +205,7 @@ function renderNewsletter(message: NewsletterMessage, paper: Publisher): Rendere
 const newslettersUrl = (paper: Publisher): string => `${paper.siteUrl}/dashboard/newsletters`;
 
 function newsletterHtml(
-  { letter, day, unsubscribe }: NewsletterMessage,
+  { letter, day, unsubscribe }: Of<'newsletter'>,
   lead: NewsletterStory,
   others: readonly NewsletterStory[],
   paper: Publisher,
@@ -236,11 +230,11 @@ const credits = ({ byline, minutes }: NewsletterStory): string =>
   [...(byline ? [`By ${byline}`] : []), ...(minutes > 0 ? [`${minutes} min read`] : [])].join(' · ');
 
 function newsletterText(
-  { letter, day, stories, unsubscribe }: NewsletterMessage,
+  { letter, day, stories, unsubscribe }: Of<'newsletter'>,
   paper: Publisher,
   host: string,
 ): string {
-  const parts = [
+  return plainText([
     `${paper.name}\n${letter} · ${day}`,
     ...stories.map((story) =>
       [
@@ -256,8 +250,7 @@ function newsletterText(
       `Unsubscribe: ${unsubscribe}`,
       `Manage your newsletters: ${newslettersUrl(paper)}`,
       paper.postalAddress,
-      `${paper.name} · ${paper.siteUrl} · ${paper.contact}`,
+      imprint(paper),
     ].join('\n'),
-  ];
-  return `${parts.map((part) => part.split('\n').map(wrap).join('\n')).join('\n\n')}\n`;
+  ]);
 }
