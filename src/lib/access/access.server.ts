@@ -3,6 +3,7 @@
 import type { APIContext } from 'astro';
 import type { PassCookie } from '../../press/delivery/access-cookie.ts';
 import { publication } from '../../publication.ts';
+import type { DecisionEngineBody } from '../accounts/schema.ts';
 import type { Session } from '../accounts/service.ts';
 import type { Database } from '../database.ts';
 import { setCookie } from '../http/cookies.server.ts';
@@ -211,19 +212,11 @@ async function useGift(
   return { path, cookies: openedBefore ? passes : [...passes, cookie(giftPath(token), ends)] };
 }
 
-/** The body of both decision routes (docs/services/zephr.md). */
-export interface DecisionBody {
-  readonly path?: string | undefined;
-  readonly giftToken?: string | undefined;
-  /** Decides without counting. */
-  readonly dryRunMode?: boolean | undefined;
-}
-
 /** The facts that decide a request; without local accounts every reader is anonymous and nothing is counted. */
 export async function viewFor(
   { locals, request }: Pick<APIContext, 'locals' | 'request'>,
   session: Session | null,
-  { path = '/', giftToken, dryRunMode = false }: DecisionBody,
+  { path = '/', giftToken, dryRunMode = false }: Pick<DecisionEngineBody, 'path' | 'giftToken' | 'dryRunMode'>,
 ): Promise<View> {
   const article = articleAt(locals.content, path);
   const { access } = locals.services;
