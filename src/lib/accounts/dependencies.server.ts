@@ -29,6 +29,7 @@ export interface Dependencies {
   readonly hmacs: Hmacs;
   readonly limiter: Limiter;
   readonly outbox: Outbox<AccountsTransaction>;
+  /** Checks email addresses of new readers; `null`: only their syntax is checked. */
   readonly verification: EmailVerification | null;
   /** The personal data of all features. */
   readonly personalData: PersonalData;
@@ -36,6 +37,7 @@ export interface Dependencies {
   readonly grantFor: GrantFor;
   /** HMACs of session tokens that were replaced by a newer sign-in of the same browser, with the time. */
   readonly replaced: Map<string, number>;
+  /** Origin of the site. */
   readonly siteUrl: string;
   /** Whether the site is served over HTTPS. */
   readonly secure: boolean;

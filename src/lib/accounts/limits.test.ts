@@ -141,7 +141,7 @@ onBothEngines('limits', (engines) => {
     });
     await join(email);
     const login = (of: string, digits: string, i: number) =>
-      accounts.login({ email: of, validators: { code: digits }, caller: elsewhere(i) });
+      accounts.login({ email: of, code: digits, caller: elsewhere(i) });
     await accounts.sendCode(send());
     // Codes for addresses that were sent none don't count.
     for (let i = 0; i < 10; i++) await login(`reader-${i}@example.com`, '000000', i);
@@ -157,7 +157,7 @@ onBothEngines('limits', (engines) => {
   describe('on compared codes', () => {
     const guess = async ({ accounts, code }: Fixture, of: string, by: Caller) => {
       const wrong = code(of) === '000000' ? '000001' : '000000';
-      return accounts.login({ email: of, validators: { code: wrong }, caller: by });
+      return accounts.login({ email: of, code: wrong, caller: by });
     };
     const counted = async ({ database }: Fixture) => {
       const rows = database.db.selectFrom('limits').select('count').where('key', '=', 'comparedGuess:overall');
@@ -176,7 +176,7 @@ onBothEngines('limits', (engines) => {
       }
       for (let i = 0; i < 20; i++) await guess(world, email, elsewhere(i));
       expect(await counted(world)).toBe(5);
-      const signedIn = await accounts.login({ email: other, validators: { code: code(other) }, caller: caller() });
+      const signedIn = await accounts.login({ email: other, code: code(other), caller: caller() });
       expect(signedIn).toMatchObject({ ok: true });
     });
 
@@ -208,7 +208,7 @@ onBothEngines('limits', (engines) => {
         Array.from({ length: 200 }, () => {
           // The one right code of a million is left out, because a lucky guess proves nothing.
           const guess = String((Number(mine) + 1 + (guesses % 999_999)) % 1_000_000).padStart(6, '0');
-          return accounts.login({ email, validators: { code: guess }, caller: elsewhere(100 + guesses++) });
+          return accounts.login({ email, code: guess, caller: elsewhere(100 + guesses++) });
         }),
       );
       right += outcomes.filter((outcome) => outcome.ok).length;
@@ -218,7 +218,7 @@ onBothEngines('limits', (engines) => {
     // How many guesses were compared with a code at all.
     const made = await database.db.selectFrom('audit').select('id').where('event', '=', 'sign-in failed').execute();
     expect(made.length).toBeLessThanOrEqual(defaultLimits.guess.email?.most ?? 0);
-    const over = await accounts.login({ email, validators: { code: code(email) }, caller: elsewhere(1) });
+    const over = await accounts.login({ email, code: code(email), caller: elsewhere(1) });
     expect(over).toMatchObject({ ok: false });
     expect(await accounts.sendLink(send())).toEqual({ ok: true, value: null });
     expect(await accounts.useLink(token(email), caller())).toMatchObject({ ok: true });

@@ -280,10 +280,10 @@ export function credentialsOf(body: CredentialsBody, caller: Caller): Parsed<Cre
   const key = codeKeys.find((name) => validators[name]);
   const attributes = body.attributes && profileOf(body.attributes);
   const more = { caller, ...(attributes && { attributes }) };
-  if (stateKey) return { ok: true, value: { validators: { tokenExchange: stateKey }, ...more } };
+  if (stateKey) return { ok: true, value: { stateKey, ...more } };
   if (!key) return wrong('validators hold no code.');
   if (!email) return wrong('identifiers.email_address is missing or not valid.');
-  return { ok: true, value: { email, validators: { code: validators[key] ?? '' }, ...more } };
+  return { ok: true, value: { email, code: validators[key] ?? '', ...more } };
 }
 
 /**

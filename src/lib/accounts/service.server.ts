@@ -1,14 +1,9 @@
 /** The account service, over a database that the caller opened. */
 import { registeredGrant } from '../access/entitlements.ts';
 import { createHmacs } from '../crypto.server.ts';
-import type { AccountsTransaction, Database } from '../database.ts';
-import type { EmailVerification } from '../email-verification/model.ts';
-import type { Limiter } from '../http/limiter.server.ts';
 import type { OldRows } from '../jobs/old-rows.ts';
-import type { Logger } from '../logging.ts';
-import type { Outbox } from '../mail/model.ts';
 import type { PersonalData } from '../personal-data.ts';
-import { type AccessSigner, type Dependencies, type GrantFor, ok } from './dependencies.server.ts';
+import { type Dependencies, ok } from './dependencies.server.ts';
 import { accountData, type Keeping, oldRowsOf } from './personal-data.server.ts';
 import { createSending } from './sending.server.ts';
 import type { Accounts, Outcome, SignedIn } from './service.ts';
@@ -18,29 +13,20 @@ import { createSocial } from './social.server.ts';
 import { type FacebookSettings, facebook, type GoogleSettings, google } from './social-providers.server.ts';
 import { readExtendedProfile, readProfile, saveExtendedProfile, saveProfile } from './users.server.ts';
 
-export interface AccountsOptions {
-  readonly database: Database;
-  readonly outbox: Outbox<AccountsTransaction>;
+/**
+ * By default, users may read what a free account may read (`grantFor`), and only the accounts' own personal data is deleted and exported
+ * (`personalData`).
+ */
+export interface AccountsOptions
+  extends Pick<Dependencies, 'database' | 'outbox' | 'siteUrl' | 'access' | 'verification' | 'log' | 'limiter'>,
+    Partial<Pick<Dependencies, 'grantFor' | 'personalData' | 'now'>> {
   /** At least 32 random characters; a change signs every reader out. */
   readonly secret: string;
-  /** Origin of the site; cookies are Secure when it is https. */
-  readonly siteUrl: string;
-  readonly access: AccessSigner;
-  /** By default users may read what a free account may read. */
-  readonly grantFor?: GrantFor;
   readonly google: GoogleSettings | null;
   readonly facebook: FacebookSettings | null;
-  /** Checks email addresses of new readers; `null`: only their syntax is checked. */
-  readonly verification: EmailVerification | null;
-  readonly log: Logger;
-  readonly limiter: Limiter;
   readonly keeping?: Keeping;
-  /** The personal data of all features; by default only that of the accounts. */
-  readonly personalData?: PersonalData;
   /** Milliseconds for one request to a social provider; for tests. */
   readonly socialTimeoutMs?: number;
-  /** Epoch milliseconds; for tests. */
-  readonly now?: () => number;
 }
 
 export interface RunningAccounts extends Accounts {

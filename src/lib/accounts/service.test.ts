@@ -143,7 +143,7 @@ onBothEngines('accounts', (engines) => {
     it('register and sign in, each once and only for the purpose they were requested for', async () => {
       const { accounts, code } = await open();
       await accounts.sendCode(send('/', 'register'));
-      const registration = { email, validators: { code: code(email) }, caller: caller() };
+      const registration = { email, code: code(email), caller: caller() };
       expect(code(email)).toMatch(/^\d{6}$/);
       expect(await accounts.login(registration)).toEqual(wrong);
       expect(await accounts.checkCode(email, code(email), caller())).toEqual({ ok: true, value: null });
@@ -154,8 +154,8 @@ onBothEngines('accounts', (engines) => {
       expect(await accounts.register(registration)).toEqual(wrong);
 
       await accounts.sendCode(send());
-      expect(await accounts.register({ ...registration, validators: { code: code(email) } })).toEqual(wrong);
-      const login = { email: 'Ada@example.com', validators: { code: ` ${code(email)} ` }, caller: caller() };
+      expect(await accounts.register({ ...registration, code: code(email) })).toEqual(wrong);
+      const login = { email: 'Ada@example.com', code: ` ${code(email)} `, caller: caller() };
       expect(got(await accounts.login(login))).toMatchObject({ created: false });
       expect(await accounts.login(login)).toEqual(wrong);
     });
@@ -221,7 +221,7 @@ onBothEngines('accounts', (engines) => {
       expect(await accounts.checkCode(email, right, caller())).toMatchObject({ ok: true });
       for (const guess of others(right, 1)) expect(await accounts.checkCode(email, guess, caller())).toEqual(wrong);
       expect(await accounts.checkCode(email, right, caller())).toEqual(wrong);
-      expect(await accounts.login({ email, validators: { code: right }, caller: caller() })).toEqual(wrong);
+      expect(await accounts.login({ email, code: right, caller: caller() })).toEqual(wrong);
     });
 
     it('allow at most five tries by 99 simultaneous guesses, and are then used up', async () => {
@@ -230,15 +230,13 @@ onBothEngines('accounts', (engines) => {
       await accounts.sendCode(send());
       const right = code(email);
       const outcomes = await Promise.all(
-        others(right, 99).map((guess, i) =>
-          accounts.login({ email, validators: { code: guess }, caller: elsewhere(i) }),
-        ),
+        others(right, 99).map((guess, i) => accounts.login({ email, code: guess, caller: elsewhere(i) })),
       );
       expect(outcomes.filter((outcome) => outcome.ok)).toEqual([]);
       const row = await database.db.selectFrom('proofs').select('tries').where('kind', '=', 'code').executeTakeFirst();
       expect(row).toEqual({ tries: 5 });
       // Even the right code comes too late.
-      expect(await accounts.login({ email, validators: { code: right }, caller: elsewhere(500) })).toMatchObject({
+      expect(await accounts.login({ email, code: right, caller: elsewhere(500) })).toMatchObject({
         ok: false,
       });
     });
@@ -247,9 +245,9 @@ onBothEngines('accounts', (engines) => {
       const { accounts, code, join } = await open();
       await join(email);
       await accounts.sendCode(send());
-      const validators = { code: code(email) };
+      const right = code(email);
       const outcomes = await Promise.all(
-        Array.from({ length: 5 }, (_, i) => accounts.login({ email, validators, caller: elsewhere(i) })),
+        Array.from({ length: 5 }, (_, i) => accounts.login({ email, code: right, caller: elsewhere(i) })),
       );
       expect(outcomes.filter((outcome) => outcome.ok)).toHaveLength(1);
     });
@@ -423,7 +421,7 @@ onBothEngines('accounts', (engines) => {
       expect(mail).toHaveLength(waiting);
       expect(await accounts.peekLink(confirmation)).toEqual(failure('link-unknown'));
       expect(await accounts.peekLink(link)).toMatchObject({ ok: true });
-      const joined = await accounts.register({ email, validators: { code: digits }, caller: elsewhere(1) });
+      const joined = await accounts.register({ email, code: digits, caller: elsewhere(1) });
       expect(joined).toMatchObject({ ok: true, value: { session: { email, emailVerified: true } } });
     });
   });

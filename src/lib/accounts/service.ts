@@ -68,18 +68,13 @@ export interface SessionSummary {
   readonly device: string;
 }
 
-/** How a user proves an address. Exactly one is used, in this order. */
-export interface Validators {
+/** How a user proves an address: by a state key, or else by address and code. */
+export interface Credentials {
   /** State key of a social sign-in that has not become an account yet. */
-  readonly tokenExchange?: string;
+  readonly stateKey?: string;
+  readonly email?: string;
   /** Six digits. */
   readonly code?: string;
-}
-
-export interface Credentials {
-  /** Omitted with `tokenExchange`. */
-  readonly email?: string;
-  readonly validators: Validators;
   /** Attributes for the profile, one level. */
   readonly attributes?: Profile;
   readonly caller: Caller;

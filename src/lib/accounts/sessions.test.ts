@@ -51,7 +51,7 @@ onBothEngines('sessions', (engines) => {
     expect((await accounts.session(planted)).session).toBeNull();
 
     await accounts.sendCode(send());
-    const again = { email, validators: { code: code(email) }, caller: caller('203.0.113.9', browser(ada.cookies)) };
+    const again = { email, code: code(email), caller: caller('203.0.113.9', browser(ada.cookies)) };
     const rotated = got(await accounts.login(again));
     expect((await accounts.session(browser(ada.cookies))).session).toBeNull();
     expect((await accounts.session(browser(rotated.cookies))).session?.email).toBe(email);

@@ -20,13 +20,13 @@ onBothEngines('with several readers', (engines) => {
       await accounts.sendCode(mailed(grace));
       for (let guess = 0; guess < 5; guess++) {
         await accounts.sendCode(mailed(ada));
-        const wrong = { email: ada, validators: { code: nextCode(code(ada)) }, caller: caller() };
+        const wrong = { email: ada, code: nextCode(code(ada)), caller: caller() };
         expect(await accounts.login(wrong)).toMatchObject({ failure: { kind: 'invalid-code' } });
       }
-      got(await accounts.login({ email: ada, validators: { code: code(ada) }, caller: caller() }));
+      got(await accounts.login({ email: ada, code: code(ada), caller: caller() }));
       await accounts.sendLink(mailed(ada));
       got(await accounts.useLink(token(ada), caller()));
-      got(await accounts.login({ email: grace, validators: { code: code(grace) }, caller: elsewhere(1) }));
+      got(await accounts.login({ email: grace, code: code(grace), caller: elsewhere(1) }));
       got(await accounts.useLink(token(grace), elsewhere(1)));
     });
 

@@ -72,7 +72,7 @@ export function createSignIn(deps: Dependencies): SignIn {
 
 async function signIn(
   deps: Dependencies,
-  { email, validators, attributes = {}, caller }: Credentials,
+  { stateKey, email, code, attributes = {}, caller }: Credentials,
   how: 'login' | 'register',
 ): Promise<Outcome<SignedIn>> {
   const problem = profileProblem(attributes);
@@ -80,9 +80,9 @@ async function signIn(
   const request = { attributes, caller };
   const byCode = how === 'login' ? loginByCode : registerByCode;
   const outcome =
-    validators.tokenExchange !== undefined
-      ? await bySocialKey(deps, validators.tokenExchange, how, request)
-      : await withParsedCode(email, validators.code, (address, code) => byCode(deps, address, code, request));
+    stateKey !== undefined
+      ? await bySocialKey(deps, stateKey, how, request)
+      : await withParsedCode(email, code, (address, digits) => byCode(deps, address, digits, request));
   if (outcome.ok) deps.outbox.nudge();
   return outcome;
 }

@@ -27,7 +27,7 @@ onBothEngines('signing in', (engines) => {
     /** The credentials of a reader whom a provider has described. */
     const by = async (proof: SocialProof, attributes = {}) => {
       const tokenExchange = await database.transaction((tx) => addSocialKey(state, tx, proof));
-      return { validators: { tokenExchange }, attributes, caller: elsewhere(1) };
+      return { stateKey: tokenExchange, attributes, caller: elsewhere(1) };
     };
     /** An account with an unconfirmed address that is connected to a provider. */
     async function connected() {
@@ -98,7 +98,7 @@ onBothEngines('signing in', (engines) => {
     const { session } = await join(email);
     await accounts.saveProfile(session, { first_name: 'A.', last_name: 'Whitlock' }, 'replace');
     got(await accounts.sendCode({ email, purpose: 'login', redirect: '/', caller: caller() }));
-    const credentials = { email, validators: { code: code(email) }, caller: caller() };
+    const credentials = { email, code: code(email), caller: caller() };
     const wrong = await accounts.login({ ...credentials, attributes: { first_name: tooLong } });
     expect(wrong).toMatchObject({ failure: { kind: 'invalid' } });
     got(await accounts.login({ ...credentials, attributes: { first_name: 'Ada' } }));
@@ -111,7 +111,7 @@ onBothEngines('signing in', (engines) => {
     got(await accounts.sendCode({ email, purpose: 'login', redirect: '/', caller: caller() }));
     const typed = ` ${code(email).slice(0, 3)} - ${code(email).slice(3)}`;
     got(await accounts.checkCode(email, typed, caller()));
-    got(await accounts.login({ email, validators: { code: typed }, caller: caller() }));
+    got(await accounts.login({ email, code: typed, caller: caller() }));
   });
 
   it('by code creates no second account after a link has created one', async () => {
@@ -120,7 +120,7 @@ onBothEngines('signing in', (engines) => {
     got(await accounts.sendCode(register));
     got(await accounts.sendLink(register));
     got(await accounts.useLink(token(email), caller()));
-    const outcome = await accounts.register({ email, validators: { code: code(email) }, caller: caller() });
+    const outcome = await accounts.register({ email, code: code(email), caller: caller() });
     expect(outcome).toEqual({ ok: false, failure: { kind: 'exists' } });
   });
 

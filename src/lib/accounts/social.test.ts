@@ -76,7 +76,7 @@ onBothEngines('social sign-in', (engines) => {
   }
   const registered = async (world: Fixture, end: SocialEnd, attributes = {}) =>
     world.accounts.register({
-      validators: { tokenExchange: end.action === 'register' ? end.stateKey : '' },
+      stateKey: end.action === 'register' ? end.stateKey : '',
       attributes,
       caller: caller(),
     });
@@ -147,7 +147,7 @@ onBothEngines('social sign-in', (engines) => {
     expect(await registered(world, end)).toEqual(failure('exists'));
     expect(await world.database.db.selectFrom('identities').selectAll().execute()).toEqual([]);
     const key = end.action === 'register' ? end.stateKey : '';
-    expect(await world.accounts.login({ validators: { tokenExchange: key }, caller: caller() })).toMatchObject({
+    expect(await world.accounts.login({ stateKey: key, caller: caller() })).toMatchObject({
       ok: false,
     });
   });
@@ -199,7 +199,7 @@ onBothEngines('social sign-in', (engines) => {
           ada = got(await accounts.useLink(world.token(email), owner));
         } else if (way === 'code') {
           await accounts.sendCode(send);
-          ada = got(await accounts.login({ email, validators: { code: world.code(email) }, caller: owner }));
+          ada = got(await accounts.login({ email, code: world.code(email), caller: owner }));
         } else {
           const end = await through(world, 'google', yes, owner);
           if (end.action === 'login') ada = end.signedIn;
@@ -262,7 +262,7 @@ onBothEngines('social sign-in', (engines) => {
       );
       const enters = await database.transaction(async (tx) => {
         await lockUser(state, tx, userId);
-        const entering = accounts.login({ validators: { tokenExchange }, caller: caller('198.51.100.66') });
+        const entering = accounts.login({ stateKey: tokenExchange, caller: caller('198.51.100.66') });
         if (database.engine === 'postgres') await waitsForLock(database);
         await tx.deleteFrom('identities').where('userId', '=', userId).execute();
         return { entering };

@@ -9,7 +9,7 @@ export const POST = accountForm(async (call) => {
   if (!state) return { to: signInPage('expired', '/') };
   const { email, purpose, returnTo } = state;
   const code = form.getAll(formFields.code).join('');
-  const outcome = await accounts[purpose]({ email, validators: { code }, caller });
+  const outcome = await accounts[purpose]({ email, code, caller });
   if (!outcome.ok) {
     const { kind } = outcome.failure;
     // An account was created or deleted since the code was sent, so the code is for the other purpose.

@@ -6,7 +6,7 @@ import { redirectGet } from '../../lib/http/form.server.ts';
 
 export const POST = accountForm(async ({ accounts, form, caller, returnTo, stateCookie }) => {
   const stateKey = form.get(formFields.stateKey) ?? '';
-  const outcome = await accounts.register({ validators: { tokenExchange: stateKey }, caller });
+  const outcome = await accounts.register({ stateKey: stateKey, caller });
   if (outcome.ok) return { to: returnTo, cookies: [...outcome.value.cookies, stateCookie.clear] };
   const { problem } = problemOf(outcome.failure);
   return { to: signInPage(problem === 'limited' ? 'limited' : 'social', returnTo) };
