@@ -52,6 +52,12 @@ export const invalid = (message: string): Outcome<never> => fail({ kind: 'invali
 export const limited = (over: ExceededLimit): Outcome<never> => fail({ kind: 'limited', retryAfter: over.retryAfter });
 export const invalidEmail = fail({ kind: 'invalid-email', message: accountMessages.invalidEmail, suggestion: null });
 
+/** Why the email check refuses an address without an account; `null`: accepted. */
+export async function emailRefusal(verification: EmailVerification, email: string): Promise<Failure | null> {
+  const { verified, message, suggestedEmail: suggestion } = await verification.verify(email);
+  return verified ? null : { kind: 'invalid-email', message: message || accountMessages.invalidEmail, suggestion };
+}
+
 /** Counts against a limit. The log names the limit that was exceeded, but not the user. */
 export async function countAgainst(
   { limiter, log }: Pick<Dependencies, 'limiter' | 'log'>,

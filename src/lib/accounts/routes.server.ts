@@ -10,10 +10,11 @@ import { type Next, postedForm, seeOther, textResponse, withQuery } from '../htt
 import { returnPath } from '../http/origin.ts';
 import { accountRoute, callerOf } from '../http/routes.server.ts';
 import { choiceOf, saveChoice } from '../newsletters/model.ts';
+import { emailRefusal } from './dependencies.server.ts';
 import { accountMessages, type FormProblem, problemText, wireMessages } from './messages.ts';
 import { formPages, providers } from './model.ts';
 import { deliveryBody, deliveryOf, type SignedInAnswer } from './schema.ts';
-import type { Accounts, Caller, Failure, Outcome, Provider, Session, SignedIn } from './service.ts';
+import type { Accounts, Caller, Failure, Provider, Session, SignedIn } from './service.ts';
 import { visitorCookie } from './visitor.ts';
 
 export interface FormCall {
@@ -144,8 +145,8 @@ export async function requestSignIn(call: FormCall, request: SignInRequest): Pro
   const known = await accounts.exists(email, caller);
   if (!known.ok && known.failure.kind !== 'invalid-email') return again(known.failure);
   if (!known.ok || !known.value) {
-    const checked = await checkAddress(call, email);
-    if (!checked.ok) return again(checked.failure);
+    const refused = await checkAddress(call, email);
+    if (refused) return again(refused);
   }
   if (!known.ok) return again(known.failure);
   const purpose = known.value ? 'login' : 'register';
@@ -162,18 +163,10 @@ export async function requestSignIn(call: FormCall, request: SignInRequest): Pro
  * The same check as `/api/verification` (spec section 5): accounts are made only for addresses that pass. The check must not keep the
  * owner of an account from signing in.
  */
-async function checkAddress({ context }: FormCall, email: string): Promise<Outcome<null>> {
-  if (email === '') return { ok: false, failure: emailFailure(accountMessages.emailMissing, null) };
-  const { verified, suggestedEmail, message } = await context.locals.services.emailVerification.verify(email);
-  if (verified) return { ok: true, value: null };
-  return { ok: false, failure: emailFailure(message, suggestedEmail) };
+async function checkAddress({ context }: FormCall, email: string): Promise<Failure | null> {
+  if (email === '') return { kind: 'invalid-email', message: accountMessages.emailMissing, suggestion: null };
+  return emailRefusal(context.locals.services.emailVerification, email);
 }
-
-const emailFailure = (message: string, suggestion: string | null): Failure => ({
-  kind: 'invalid-email',
-  message,
-  suggestion,
-});
 
 /** What the pages of a started sign-in show: from the encrypted cookie and from the URL. */
 export interface StartedSignIn<State extends string> {

@@ -6,13 +6,13 @@ import { choiceNames, choiceOf } from '../newsletters/model.ts';
 import {
   countAgainst,
   type Dependencies,
+  emailRefusal,
   fail,
   invalidEmail,
   limited,
   ok,
   recordAudit,
 } from './dependencies.server.ts';
-import { accountMessages } from './messages.ts';
 import { normalEmail, proofSeconds } from './model.ts';
 import { addCode, addLink, hasProof, type LinkProof } from './proofs.server.ts';
 import type { Accounts, Caller, CreateOptions, Delivery, Outcome, Purpose } from './service.ts';
@@ -42,14 +42,6 @@ export function createSending(deps: Dependencies): Pick<Accounts, 'exists' | 'se
     sendCode: (delivery) => send(deps, 'code', delivery),
     create: (text, caller, options) => create(deps, text, caller, options),
   };
-}
-
-/** Why the email check refuses an address without an account; `null`: accepted. */
-async function refusal({ verification }: Dependencies, email: string): Promise<Outcome<never> | null> {
-  const answer = await verification?.verify(email);
-  if (!answer || answer.verified) return null;
-  const { message, suggestedEmail: suggestion } = answer;
-  return fail({ kind: 'invalid-email', message: message || accountMessages.invalidEmail, suggestion });
 }
 
 const dailyLimit = (kind: 'link' | 'code', purpose: Purpose) => {
@@ -96,8 +88,8 @@ async function send(deps: Dependencies, kind: 'link' | 'code', delivery: Deliver
     return limited(over);
   }
   if (purpose === 'register' && !delivery.isVerified) {
-    const refused = await refusal(deps, email);
-    if (refused) return refused;
+    const refused = deps.verification && (await emailRefusal(deps.verification, email));
+    if (refused) return fail(refused);
   }
   await database.transaction(async (tx) => {
     if (kind === 'link') {
@@ -125,8 +117,8 @@ async function create(
   const over = await countAgainst(deps, 'create', subject);
   if (over) return limited(over);
   if (await userByEmail(database.db, email)) return fail({ kind: 'exists' });
-  const refused = await refusal(deps, email);
-  if (refused) return refused;
+  const refused = deps.verification && (await emailRefusal(deps.verification, email));
+  if (refused) return fail(refused);
   // Many readers share a network address. The limit on mail must not keep one of them from paying: the link can be sent again later.
   const withoutMail =
     (await countAgainst(deps, 'confirmation', subject)) ??
