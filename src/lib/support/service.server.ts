@@ -1,9 +1,9 @@
 /** The support inbox: messages are stored, mailed to the inbox unless they look like spam, and deleted after the retention time. */
 import { randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
+import { type ExpressionBuilder, sql } from 'kysely';
 import { normalEmail } from '../accounts/model.ts';
 import { createSealer, type Sealer } from '../crypto.server.ts';
-import type { AccountsTransaction, Database } from '../database.ts';
+import type { AccountsDatabase, AccountsTransaction, Database } from '../database.ts';
 import type { Delivery, FieldForm, Sender } from '../http/field-form.server.ts';
 import type { Limiter } from '../http/limiter.server.ts';
 import { type OldRows, rowsUntil } from '../jobs/old-rows.ts';
@@ -192,14 +192,16 @@ function releaseHeld(database: Database, inbox: Inbox, id: string): Promise<bool
 const heldRows = (database: Database) => database.db.selectFrom('support_messages').where('held', 'is not', null);
 
 /** Messages of an account, and those from its address once it is confirmed. */
-const ownedBy = ({ userId, email, emailVerified }: Owner) => ({ userId, email: emailVerified ? email : null });
+const isOwn =
+  ({ userId, email, emailVerified }: Owner) =>
+  (is: ExpressionBuilder<AccountsDatabase, 'support_messages'>) =>
+    is.or([is('user_id', '=', userId), ...(emailVerified ? [is('email', '=', email)] : [])]);
 
-async function exportMessages(database: Database, user: Owner): Promise<Readonly<Record<string, unknown>>> {
-  const { userId, email } = ownedBy(user);
-  const rows = await database.db
+async function exportMessages({ db }: Database, user: Owner): Promise<Readonly<Record<string, unknown>>> {
+  const rows = await db
     .selectFrom('support_messages')
     .select(['created', 'name', 'email', 'phone', 'message'])
-    .where((is) => is.or([is('user_id', '=', userId), ...(email ? [is('email', '=', email)] : [])]))
+    .where(isOwn(user))
     .orderBy('created')
     .execute();
   return {
@@ -207,27 +209,18 @@ async function exportMessages(database: Database, user: Owner): Promise<Readonly
   };
 }
 
-async function deleteMessages(database: Database, user: Owner): Promise<void> {
-  const { userId, email } = ownedBy(user);
-  await database.db
-    .deleteFrom('support_messages')
-    .where((is) => is.or([is('user_id', '=', userId), ...(email ? [is('email', '=', email)] : [])]))
-    .execute();
-}
-
 interface State {
   readonly options: SupportOptions;
   readonly sealer: Sealer;
-  readonly limiter: Limiter;
   readonly now: () => number;
   /** Messages that are held; `null` before they were counted. */
   held: number | null;
 }
 
 export function createSupport(options: SupportOptions): Support {
-  const { database, outbox, limiter, now = Date.now } = options;
+  const { database, outbox, now = Date.now } = options;
   const sealer = createSealer({ secrets: [options.secret], now });
-  const state: State = { options, sealer, limiter, now, held: null };
+  const state: State = { options, sealer, now, held: null };
   let counting: RepeatedTask | undefined;
 
   return {
@@ -249,7 +242,7 @@ export function createSupport(options: SupportOptions): Support {
     personalData: {
       tables: { support_messages: 'gone' },
       export: (user) => exportMessages(database, user),
-      erase: (user) => deleteMessages(database, user),
+      erase: async (user) => void (await database.db.deleteFrom('support_messages').where(isOwn(user)).execute()),
       // The support inbox keeps the message, but not as a message of this account.
       disown: async (tx, userId) =>
         void (await tx.updateTable('support_messages').set({ user_id: null }).where('user_id', '=', userId).execute()),
@@ -272,8 +265,8 @@ async function take(
   fields: SupportFields,
   { caller, session, honeypot, stamp }: Sender,
 ): Promise<Delivery> {
-  const { options, limiter, now } = state;
-  const { database, outbox, log } = options;
+  const { options, now } = state;
+  const { database, outbox, limiter, log } = options;
   const email = normalEmail(fields.email) ?? fields.email.toLowerCase();
   // Anyone can type any address, so a signed-in user is counted separately from messages that others send under that address.
   const over = await limiter.count('support', { address: caller.address, account: session?.userId ?? email });
