@@ -29,7 +29,7 @@ import type { Config } from './config/config.ts';
 import { describeFeatures } from './features.ts';
 import type { OldRowsList } from './old-rows.ts';
 import { type PersonalDataList, personalDataOf } from './personal-data.ts';
-import { accountsSecret, openReaderCookies } from './secrets.ts';
+import { accountsSecret, openReaderCookies, type ReaderCookies } from './secrets.ts';
 
 /** Services that need accounts. A new one is declared here and created in {@link createServices}, which tests use, too. */
 export interface ReaderServices {
@@ -175,34 +175,14 @@ export interface ServicesOptions extends Omit<ReadersOptions, 'content'> {
 /** Creates the services, each after its dependencies, and the personal data of all of them. */
 export async function createServices(
   config: Config,
-  {
-    database,
-    limiter,
-    outbox,
-    secret,
-    log,
-    verification,
-    onPrices,
-    authors = () => [],
-    replaced = {},
-  }: ServicesOptions,
+  { verification, onPrices, authors = () => [], replaced = {}, ...shared }: ServicesOptions,
 ) {
   const { siteUrl } = config;
   const { auditDays, google, facebook } = config.accounts;
-  const shared = { database, limiter, outbox, secret, log };
+  const { database, log } = shared;
   const billing = replaced.billing ?? (await openBilling(config, { ...shared, onPrices }));
   const cookies = openReaderCookies(config);
-  const access = createAccess({
-    ...shared,
-    rules: { ...publication.access, ...replaced.accessRules },
-    secure: siteUrl.startsWith('https:'),
-    paid: async (userId) => [
-      ...((await billing?.entitlements(userId)) ?? []),
-      ...((await replaced.paid?.(userId)) ?? []),
-    ],
-    promotionDays: () => billing?.prices().find(({ promotion }) => promotion)?.promotion?.days ?? null,
-    pass: cookies.passes,
-  });
+  const access = openAccess(config, { ...shared, pass: cookies.passes, billing, replaced });
   const personalData = personalDataOf(() => personalDataList, log);
   const accounts = await createAccounts({
     ...shared,
@@ -253,6 +233,27 @@ export async function createServices(
     support,
   } satisfies ReaderServices;
   return { services, personalData };
+}
+
+interface AccessParts extends Pick<ServicesOptions, 'database' | 'secret'> {
+  readonly pass: ReaderCookies['passes'];
+  readonly billing: RunningBilling | null;
+  readonly replaced: NonNullable<ServicesOptions['replaced']>;
+}
+
+function openAccess({ siteUrl }: Config, { database, secret, pass, billing, replaced }: AccessParts) {
+  return createAccess({
+    database,
+    secret,
+    rules: { ...publication.access, ...replaced.accessRules },
+    secure: siteUrl.startsWith('https:'),
+    paid: async (userId) => [
+      ...((await billing?.entitlements(userId)) ?? []),
+      ...((await replaced.paid?.(userId)) ?? []),
+    ],
+    promotionDays: () => billing?.prices().find(({ promotion }) => promotion)?.promotion?.days ?? null,
+    pass,
+  });
 }
 
 /** `null` when billing is off; its modules aren't loaded then. */
