@@ -16,11 +16,11 @@ import type { Purchase } from '../../src/lib/billing/engine/purchases.server.ts'
 import { apiVersion } from '../../src/lib/billing/engine/stripe.server.ts';
 import type { Shipping } from '../../src/lib/billing/schema.ts';
 import type { Billed } from '../../src/lib/billing/service.ts';
-import type { AccountsTransaction, Database } from '../../src/lib/database.ts';
+import type { Database } from '../../src/lib/database.ts';
 import type { Limits } from '../../src/lib/http/limits.ts';
 import { silent } from '../../src/lib/logging.ts';
-import type { Message, Outbox } from '../../src/lib/mail/model.ts';
-import { elsewhere, type Fixture, fixture, noOutbox, secret, siteUrl } from './accounts.ts';
+import type { Message } from '../../src/lib/mail/model.ts';
+import { elsewhere, type Fixture, fixture, openMailbox, secret, siteUrl } from './accounts.ts';
 import { limiterOf } from './limiter.ts';
 
 export const webhookSecret = 'whsec_of_the_tests_that_is_long_enough';
@@ -79,11 +79,7 @@ export async function billingFixture(
   });
   const events: SandboxEvent[] = [];
   stripe.onEvents((told) => void events.push(...(told as readonly SandboxEvent[])));
-  const mail: Message[] = [];
-  const outbox: Outbox<AccountsTransaction> = {
-    ...noOutbox,
-    enqueue: async (_, message) => void mail.push(message),
-  };
+  const { mail, outbox } = openMailbox();
   const access = {
     secretKey: stripe.keys.secret,
     publishableKey: stripe.keys.publishable,
