@@ -1,4 +1,5 @@
 /** Purges the CDN in front of the site by tag: it removes the pages that carry the tags. */
+import { z } from 'zod';
 import { tag } from '../content/tags.ts';
 import { type PostResult, postJson } from '../http/post.server.ts';
 import { createDeliveryQueue, type DeliveryQueue, type DeliveryTuning, type Outcome } from '../jobs/delivery.server.ts';
@@ -65,8 +66,7 @@ const off: Cdn = {
 export function openCdn(settings: CdnSettings | null, log: Logger, tuning: DeliveryTuning = {}): Cdn {
   if (settings === null) return off;
   const { timeoutMs = 10_000, ...times } = tuning;
-  const vendor =
-    settings.provider === 'cloudflare' ? createCloudflare(settings, timeoutMs) : createFastly(settings, timeoutMs);
+  const vendor = settings.provider === 'cloudflare' ? cloudflare(settings) : fastly(settings);
   const queue = (soft: boolean): DeliveryQueue =>
     createDeliveryQueue({
       name: soft ? 'Soft CDN purge' : 'CDN purge',
@@ -82,7 +82,11 @@ export function openCdn(settings: CdnSettings | null, log: Logger, tuning: Deliv
       misconfiguredMs: 300_000,
       closeMs: 5000,
       ...times,
-      send: (keys, signal) => vendor.purge(keys, soft, signal),
+      send: async (keys, signal) => {
+        const { url } = vendor;
+        const request = { url, headers: vendor.headers(soft), body: vendor.body(keys), timeoutMs, signal };
+        return outcomeOf(await postJson(request), vendor);
+      },
       log,
     });
   const hard = queue(false);
@@ -120,17 +124,14 @@ export function openCdn(settings: CdnSettings | null, log: Logger, tuning: Deliv
 
 // Purge calls of Cloudflare and Fastly, and their responses.
 
-/** One CDN's purge call. */
-export interface CdnVendor {
+interface CdnVendor {
+  readonly name: string;
   /** Most keys in one request. */
   readonly batchSize: number;
-  /** Purges keys. Never throws. @param soft mark as stale instead of removing, where the vendor can */
-  purge(keys: readonly string[], soft: boolean, signal: AbortSignal): Promise<Outcome>;
-}
-
-/** How to classify a vendor's responses. */
-export interface AnswerRules {
-  readonly vendor: string;
+  readonly url: string;
+  /** @param soft mark as stale instead of removing, where the vendor can */
+  readonly headers: (soft: boolean) => Readonly<Record<string, string>>;
+  readonly body: (keys: readonly string[]) => unknown;
   /** Whether a JSON body says that the purge was accepted. */
   readonly isAccepted: (json: unknown) => boolean;
   /** The vendor's error message, '' if there is none. */
@@ -146,36 +147,31 @@ export interface AnswerRules {
 }
 
 /** Purging is idempotent, so it is repeated whenever it is uncertain that a purge was accepted. */
-function outcomeOf(result: PostResult, rules: AnswerRules): Outcome {
-  const { vendor } = rules;
-  if (!result.answered) return { kind: 'failed', message: `${vendor}: ${result.message}` };
+function outcomeOf(result: PostResult, vendor: CdnVendor): Outcome {
+  if (!result.answered) return { kind: 'failed', message: `${vendor.name}: ${result.message}` };
   const { status, json } = result;
-  const error = rules.errorIn(json).slice(0, 300);
-  const reply = `${vendor} answered ${status}${error ? ` (${error})` : ''}`;
+  const error = vendor.errorIn(json).slice(0, 300);
+  const reply = `${vendor.name} answered ${status}${error ? ` (${error})` : ''}`;
   const misconfigured = (advice: string): Outcome => ({ kind: 'misconfigured', message: `${reply}: ${advice}` });
 
   if (status === 408 || status === 429 || status >= 500) {
-    return { kind: 'failed', message: reply, retryAfterMs: result.retryAfterMs ?? rules.waitOf?.(result.headers) };
+    return { kind: 'failed', message: reply, retryAfterMs: result.retryAfterMs ?? vendor.waitOf?.(result.headers) };
   }
-  if (status >= 300 && status < 400) return misconfigured(rules.addressAdvice);
-  const special = rules.specialAdvice?.(json);
+  if (status >= 300 && status < 400) return misconfigured(vendor.addressAdvice);
+  const special = vendor.specialAdvice?.(json);
   if (special) return misconfigured(special);
-  if (status === 401 || status === 403) return misconfigured(rules.credentialAdvice);
-  if (status === 404 || status === 405) return misconfigured(rules.targetAdvice);
+  if (status === 401 || status === 403) return misconfigured(vendor.credentialAdvice);
+  if (status === 404 || status === 405) return misconfigured(vendor.targetAdvice);
   if (status >= 400) return { kind: 'refused', message: reply };
   if (json === undefined) {
-    return { kind: 'failed', message: `${reply} with ${result.form} instead of JSON; ${rules.addressAdvice}` };
+    return { kind: 'failed', message: `${reply} with ${result.form} instead of JSON; ${vendor.addressAdvice}` };
   }
-  return rules.isAccepted(json)
+  return vendor.isAccepted(json)
     ? { kind: 'accepted' }
     : { kind: 'refused', message: `${reply} without accepting the purge` };
 }
 
-/** One member of a vendor's JSON response, which may be of any type. */
-const field = (json: unknown, name: string): unknown =>
-  typeof json === 'object' && json !== null ? Reflect.get(json, name) : undefined;
-
-export interface CloudflareSettings {
+interface CloudflareSettings {
   readonly provider: 'cloudflare';
   /** Zone id, setting CLOUDFLARE_ZONE. */
   readonly zone: string;
@@ -187,58 +183,49 @@ export interface CloudflareSettings {
 
 const cloudflareApiUrl = 'https://api.cloudflare.com/client/v4';
 
-const errorsOf = (json: unknown): { code: number; message: string }[] => {
-  const errors = field(json, 'errors');
-  if (!Array.isArray(errors)) return [];
-  return errors.map((error: unknown) => {
-    const code = field(error, 'code');
-    const message = field(error, 'message');
-    return { code: typeof code === 'number' ? code : 0, message: typeof message === 'string' ? message : '' };
-  });
-};
-
-const credentialAdvice =
-  'set CLOUDFLARE_TOKEN to an API token that has the permission Zone / Cache Purge for the zone of CLOUDFLARE_ZONE';
-const targetAdvice =
-  'set CLOUDFLARE_ZONE to the zone id from the overview page of the domain, and look at CLOUDFLARE_API_URL';
-
-const cloudflareRules: AnswerRules = {
-  vendor: 'Cloudflare',
-  isAccepted: (json) => field(json, 'success') === true,
-  errorIn: (json) =>
-    errorsOf(json)
-      .map(({ code, message }) => `${code} ${message}`)
-      .join('; '),
-  credentialAdvice,
-  targetAdvice,
-  addressAdvice: `CLOUDFLARE_API_URL has to be the address of the API, normally ${cloudflareApiUrl}`,
-  // Two mistakes are reported as 400: a malformed token (6003, 6111), and an invalid zone id (7000, 7003).
-  specialAdvice: (json) => {
-    const codes = errorsOf(json).map(({ code }) => code);
-    if (codes.some((code) => code === 6003 || code === 6111)) return credentialAdvice;
-    return codes.some((code) => code === 7000 || code === 7003) ? targetAdvice : null;
-  },
-};
+/** An error of another shape has no code and no message. */
+const cloudflareError = z
+  .object({ code: z.number().catch(0), message: z.string().catch('') })
+  .catch({ code: 0, message: '' });
+const cloudflareAnswer = z
+  .object({ success: z.unknown(), errors: z.array(cloudflareError).catch([]) })
+  .catch({ success: false, errors: [] });
 
 /**
  * `POST /zones/{zone}/purge_cache` with `{"tags": […]}` and a Bearer token: up to 100 tags in a call, on every plan since 2025. Calls are
  * rate-limited by a token bucket (free plan: 5 a minute, bursts of 25), so waiting purges are combined. Source: Cloudflare, "Purge
  * cache", table of limits, and the API reference.
- *
- * @param timeoutMs for one call, answer included
  */
-function createCloudflare(settings: CloudflareSettings, timeoutMs: number): CdnVendor {
-  const url = `${settings.apiUrl ?? cloudflareApiUrl}/zones/${encodeURIComponent(settings.zone)}/purge_cache`;
+function cloudflare({ apiUrl = cloudflareApiUrl, zone, token }: CloudflareSettings): CdnVendor {
+  const credentialAdvice =
+    'set CLOUDFLARE_TOKEN to an API token that has the permission Zone / Cache Purge for the zone of CLOUDFLARE_ZONE';
+  const targetAdvice =
+    'set CLOUDFLARE_ZONE to the zone id from the overview page of the domain, and look at CLOUDFLARE_API_URL';
   return {
+    name: 'Cloudflare',
     batchSize: 100,
-    purge: async (keys, _soft, signal) => {
-      const headers = { Authorization: `Bearer ${settings.token}` };
-      return outcomeOf(await postJson({ url, headers, body: { tags: keys }, timeoutMs, signal }), cloudflareRules);
+    url: `${apiUrl}/zones/${encodeURIComponent(zone)}/purge_cache`,
+    headers: () => ({ Authorization: `Bearer ${token}` }),
+    body: (keys) => ({ tags: keys }),
+    isAccepted: (json) => cloudflareAnswer.parse(json).success === true,
+    errorIn: (json) =>
+      cloudflareAnswer
+        .parse(json)
+        .errors.map(({ code, message }) => `${code} ${message}`)
+        .join('; '),
+    credentialAdvice,
+    targetAdvice,
+    addressAdvice: `CLOUDFLARE_API_URL has to be the address of the API, normally ${cloudflareApiUrl}`,
+    // Two mistakes are reported as 400: a malformed token (6003, 6111), and an invalid zone id (7000, 7003).
+    specialAdvice: (json) => {
+      const codes = cloudflareAnswer.parse(json).errors.map(({ code }) => code);
+      if (codes.some((code) => code === 6003 || code === 6111)) return credentialAdvice;
+      return codes.some((code) => code === 7000 || code === 7003) ? targetAdvice : null;
     },
   };
 }
 
-export interface FastlySettings {
+interface FastlySettings {
   readonly provider: 'fastly';
   /** Service id, setting FASTLY_SERVICE. */
   readonly service: string;
@@ -251,13 +238,28 @@ export interface FastlySettings {
 }
 
 const fastlyApiUrl = 'https://api.fastly.com';
+const fastlyError = z.object({ msg: z.string().catch(''), detail: z.string().catch('') });
 
-const fastlyRules: AnswerRules = {
-  vendor: 'Fastly',
+/**
+ * `POST /service/{id}/purge` with `{"surrogate_keys": […]}`: up to 256 keys in a call, the token in `Fastly-Key`, `Fastly-Soft-Purge: 1` to
+ * mark as stale instead of removing. Source: Fastly, "Purging" in the API reference.
+ */
+const fastly = ({ apiUrl = fastlyApiUrl, service, token }: FastlySettings): CdnVendor => ({
+  name: 'Fastly',
+  batchSize: 256,
+  url: `${apiUrl}/service/${encodeURIComponent(service)}/purge`,
+  headers: (soft) => {
+    const headers: Record<string, string> = { 'Fastly-Key': token };
+    if (soft) headers['Fastly-Soft-Purge'] = '1';
+    return headers;
+  },
+  body: (keys) => ({ surrogate_keys: keys }),
   // The answer maps each key to the id of its purge.
   isAccepted: (json) => typeof json === 'object' && json !== null && !Array.isArray(json),
-  errorIn: (json) =>
-    [field(json, 'msg'), field(json, 'detail')].filter((part) => typeof part === 'string' && part !== '').join(': '),
+  errorIn: (json) => {
+    const { msg, detail } = fastlyError.safeParse(json).data ?? {};
+    return [msg, detail].filter(Boolean).join(': ');
+  },
   credentialAdvice: 'set FASTLY_TOKEN to an API token with the scope purge_select for the service of FASTLY_SERVICE',
   targetAdvice: 'set FASTLY_SERVICE to the id of the service, and look at FASTLY_API_URL',
   addressAdvice: `FASTLY_API_URL has to be the address of the API, normally ${fastlyApiUrl}`,
@@ -266,23 +268,4 @@ const fastlyRules: AnswerRules = {
     const reset = Number(headers.get('fastly-ratelimit-reset') ?? Number.NaN);
     return Number.isFinite(reset) ? Math.max(0, reset * 1000 - Date.now()) : null;
   },
-};
-
-/**
- * `POST /service/{id}/purge` with `{"surrogate_keys": […]}`: up to 256 keys in a call, the token in `Fastly-Key`, `Fastly-Soft-Purge: 1` to
- * mark as stale instead of removing. Source: Fastly, "Purging" in the API reference.
- *
- * @param timeoutMs for one call, answer included
- */
-function createFastly(settings: FastlySettings, timeoutMs: number): CdnVendor {
-  const url = `${settings.apiUrl ?? fastlyApiUrl}/service/${encodeURIComponent(settings.service)}/purge`;
-  return {
-    batchSize: 256,
-    purge: async (keys, soft, signal) => {
-      const headers: Record<string, string> = { 'Fastly-Key': settings.token };
-      if (soft) headers['Fastly-Soft-Purge'] = '1';
-      const body = { surrogate_keys: keys };
-      return outcomeOf(await postJson({ url, headers, body, timeoutMs, signal }), fastlyRules);
-    },
-  };
-}
+});
