@@ -3,8 +3,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { publication } from '../../publication.ts';
 import { anonymousSession, loadingSession, sessionOf } from '../accounts/session.ts';
 import { readConsent } from '../consent/model.ts';
-import { createAudience, makeAudience, marfeel } from './marfeel.ts';
-import { visitorType } from './model.ts';
+import { makeAudience } from './marfeel.ts';
+import { type VisitorType, visitorType } from './model.ts';
 import { defaultAddresses } from './settings.ts';
 
 const signedIn = (...activeProducts: string[]) => sessionOf({ authenticated: true, activeProducts });
@@ -31,18 +31,35 @@ describe('visitorType', () => {
   });
 });
 
-describe('createAudience', () => {
+describe('the Marfeel adapter', () => {
+  const page = { kind: 'home', section: null, article: null };
+  const settings = { account: '1234', scriptUrl: defaultAddresses.audience };
+  const audience = (own: Readonly<Record<VisitorType, number>> = codes) => makeAudience({ settings, page, codes: own });
+  type Command = [name: string, action: (compass: { setUserType(code: number): void }) => void];
+  /** The codes that Marfeel gets when it runs the queued commands. */
+  function sent(): number[] {
+    const setUserType = vi.fn<(code: number) => void>();
+    for (const [name, action] of (window.marfeel?.cmd ?? []) as unknown as Command[]) {
+      expect(name).toBe('compass');
+      action({ setUserType });
+    }
+    return setUserType.mock.calls.map(([code]) => code);
+  }
+
+  afterEach(() => {
+    delete window.marfeel;
+  });
+
   it('sends the visitor type once it is known, and again when it or the page changes', () => {
-    const tool = { setVisitorType: vi.fn() };
-    const audience = createAudience(tool, codes);
-    audience.route();
-    expect(tool.setVisitorType).not.toHaveBeenCalled();
-    audience.visitor('anonymous');
-    audience.visitor('anonymous');
-    expect(tool.setVisitorType.mock.calls).toEqual([[0]]);
-    audience.visitor('reader');
-    audience.route();
-    expect(tool.setVisitorType.mock.calls).toEqual([[0], [3], [3]]);
+    const { visitor, route } = audience();
+    route?.();
+    expect(sent()).toEqual([]);
+    visitor?.('anonymous');
+    visitor?.('anonymous');
+    expect(sent()).toEqual([0]);
+    visitor?.('reader');
+    route?.();
+    expect(sent()).toEqual([0, 3, 3]);
   });
 
   it('uses Marfeel’s own numbers for its standard types, and higher ones for others', () => {
@@ -53,29 +70,17 @@ describe('createAudience', () => {
   });
 
   it('sends the code configured for the visitor type', () => {
-    const tool = { setVisitorType: vi.fn() };
-    createAudience(tool, { ...codes, registered: 2, reader: 10 }).visitor('reader');
-    expect(tool.setVisitorType).toHaveBeenCalledExactlyOnceWith(10);
-  });
-});
-
-describe('the Marfeel adapter', () => {
-  afterEach(() => {
-    delete window.marfeel;
+    audience({ ...codes, registered: 2, reader: 10 }).visitor?.('reader');
+    expect(sent()).toEqual([10]);
   });
 
   it('queues commands until its script is loaded', () => {
-    marfeel().setVisitorType(4);
-    const [command] = (window.marfeel?.cmd ?? []) as unknown as [string, (compass: object) => void][];
-    const compass = { setUserType: vi.fn() };
-    command?.[1](compass);
-    expect(command?.[0]).toBe('compass');
-    expect(compass.setUserType).toHaveBeenCalledExactlyOnceWith(4);
+    audience().visitor?.('member');
+    expect(sent()).toEqual([4]);
   });
 
   it('loads the account’s script only when allowed', () => {
-    const page = { kind: 'home', section: null, article: null };
-    const adapter = makeAudience({ settings: { account: '1234', scriptUrl: defaultAddresses.audience }, page, codes });
+    const adapter = audience();
     const script = () => document.querySelector<HTMLScriptElement>('script[type="module"]');
     expect(script()).toBeNull();
     const waiting = ['compass', () => {}] as never;
@@ -90,7 +95,7 @@ describe('the Marfeel adapter', () => {
   it('passes commands to Marfeel’s own queue if it exists', () => {
     const push = vi.fn();
     window.marfeel = { cmd: { push } };
-    marfeel().setVisitorType(1);
+    audience().visitor?.('registered');
     expect(push).toHaveBeenCalledExactlyOnceWith(['compass', expect.any(Function)]);
   });
 });
