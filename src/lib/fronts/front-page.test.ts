@@ -7,7 +7,6 @@ import {
   type FrontSection,
   fitLayout,
   layoutOf,
-  leadStory,
   pairHalves,
   pictureFirst,
   topBlock,
@@ -31,19 +30,6 @@ const front = (layout: FrontSection['layout']): FrontSection => ({
   section: { slug: layout } as Section,
   layout,
   cards: cards(3),
-});
-
-describe('the choice of the lead story', () => {
-  it('prefers the editors’ choice to the newest story', () => {
-    const featured = { ...card(9), breaking: true, bulleted: false, featuredExcerpt: 'Now.' };
-    expect(leadStory({ featured, others: [], ids: [9] }, cards(2))).toBe(featured);
-  });
-
-  it('falls back to the newest story, and to null without stories', () => {
-    const none = { featured: null, others: [], ids: [] };
-    expect(leadStory(none, cards(2))).toMatchObject({ id: 1, breaking: false, featuredExcerpt: 'What happened.' });
-    expect(leadStory(none, [])).toBeNull();
-  });
 });
 
 describe('splitting text into bullets', () => {

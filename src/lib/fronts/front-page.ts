@@ -1,5 +1,5 @@
 /** Layout of the front page: which stories each section shows, and in which columns and rows. */
-import type { Card, FeaturedStory, Section, TopStories } from '../content/model.ts';
+import type { Card, Section } from '../content/model.ts';
 
 /**
  * - `editorials`: tinted column next to the lead story
@@ -25,13 +25,6 @@ const plainLayouts: readonly FrontLayout[] = ['lead', 'row', 'mirror', 'wide'];
 /** Layout of a section: the publication's, or the next of the plain ones. */
 export function layoutOf(slug: string, position: number, chosen: Readonly<Record<string, FrontLayout>>): FrontLayout {
   return chosen[slug] ?? plainLayouts[position % plainLayouts.length] ?? 'row';
-}
-
-/** The lead story: the editors' choice, else the newest. `null` without any story. */
-export function leadStory(top: TopStories, newest: readonly Card[]): FeaturedStory | null {
-  if (top.featured) return top.featured;
-  const first = newest[0];
-  return first ? { ...first, breaking: false, bulleted: false, featuredExcerpt: first.excerpt } : null;
 }
 
 /** Lines of a bulleted excerpt, without bullets that editors typed. */

@@ -3,7 +3,16 @@ import { fixtureStore } from '../../../tests/fixtures/content.ts';
 import type { ContentStore } from '../../content/store/content-store.server.ts';
 import { createReader } from '../../content/store/reader.server.ts';
 import { articleCardOf } from '../cards/wire.ts';
-import { answerOf, readSearchParameters, searchParametersText, searchTerms, spanOf } from './parameters.ts';
+import type { Card, FeaturedStory, TopStories } from '../content/model.ts';
+import type { ContentReader } from '../content/reader.ts';
+import {
+  answerOf,
+  featuredStories,
+  readSearchParameters,
+  searchParametersText,
+  searchTerms,
+  spanOf,
+} from './parameters.ts';
 import { recordOf } from './record.ts';
 
 const read = (text: string) => readSearchParameters(new URLSearchParams(text));
@@ -77,4 +86,19 @@ it('search results link to a picture through the image service, not to its origi
     const { pathname, searchParams } = new URL(name ?? '', 'https://sun.example');
     expect([name?.[0], pathname, searchParams.get('url')]).toEqual(['/', '/image', card.image.url]);
   }
+});
+
+test('a search without results shows the editors’ lead story, otherwise the newest, and then the other top stories', () => {
+  const card = (id: number) => ({ id }) as Card;
+  const featured = (top: Partial<TopStories>, newest: readonly Card[]) =>
+    featuredStories(
+      {
+        topStories: () => ({ featured: null, others: [card(2), card(3)], ids: [], ...top }),
+        articles: () => ({ items: newest, total: newest.length }),
+      } as Partial<ContentReader> as ContentReader,
+      2,
+    ).map(({ id }) => id);
+  expect(featured({ featured: { id: 9 } as FeaturedStory }, [card(1)])).toEqual([9, 2]);
+  expect(featured({}, [card(1)])).toEqual([1, 2]);
+  expect(featured({}, [])).toEqual([]);
 });

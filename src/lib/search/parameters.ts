@@ -3,7 +3,6 @@ import { fromZonedTime } from 'date-fns-tz/fromZonedTime';
 import { publication } from '../../publication.ts';
 import { shortByline } from '../bylines/model.ts';
 import type { ContentReader, FoundArticles, SearchHit } from '../content/reader.ts';
-import { leadStory } from '../fronts/front-page.ts';
 import { isDay } from '../instants.ts';
 import { snippetOf, snippetParts } from '../text.ts';
 import { searchMessages } from './messages.ts';
@@ -42,7 +41,8 @@ export const answerOf = (
 /** The editors' choice for a search without results (spec section 2, "Search overlay"): the lead story and the next ones. */
 export function featuredStories(content: ContentReader, limit: number) {
   const top = content.topStories();
-  const lead = leadStory(top, content.articles({ limit: 1 }).items);
+  const [newest] = content.articles({ limit: 1 }).items;
+  const lead = top.featured ?? newest;
   return lead ? [lead, ...top.others].slice(0, limit) : [];
 }
 
