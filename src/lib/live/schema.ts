@@ -17,17 +17,6 @@ export const newUpdates = (count: number): string => `${count} new update${count
 export const followingEnded =
   'New updates don’t appear here anymore. Reload the page to keep following; if you came by a gift link, open it again.';
 
-/** Where a key event leads. */
-export interface KeyEvent {
-  readonly id: string;
-  /** Path of the entry, whatever page it is on. */
-  readonly href: string;
-  readonly title: string;
-  /** The time as the entry shows it, and as an instant. */
-  readonly time: string;
-  readonly instant: string;
-}
-
 /** Name of an entry without headline and text. */
 export const untitledEntry = 'Update';
 

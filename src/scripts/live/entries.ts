@@ -2,7 +2,7 @@
  * The entries of a live story in an open page: where each belongs, and how they are added, changed or removed without moving the text
  * that is being read.
  */
-import { type KeyEvent, keyEventTitle } from '../../lib/live/schema.ts';
+import { keyEventTitle } from '../../lib/live/schema.ts';
 import { plainText } from '../../lib/text.ts';
 import { prepareEmbeds } from '../embeds.ts';
 
@@ -92,21 +92,23 @@ export function changeInPlace(lists: Lists, changed: Element | null, change: () 
   if (Math.abs(moved) >= 1) scrollBy({ top: moved, behavior: 'instant' });
 }
 
-function keyEventOf(entry: HTMLElement): KeyEvent | null {
-  const link = entry.querySelector<HTMLAnchorElement>('.entry-when a');
-  const time = link?.querySelector('time');
-  if (!link || !time) return null;
-  return {
-    id: entry.dataset.entry ?? '',
-    // An element that isn't in the page yet may have no address to resolve its links.
-    href: link.getAttribute('href') ?? '',
-    title: keyEventTitle(
-      entry.querySelector('.entry-title')?.textContent ?? '',
-      plainText(entry.querySelector('.prose')?.innerHTML ?? ''),
-    ),
-    time: time.textContent ?? '',
-    instant: time.dateTime,
-  };
+/** The item of an entry in the list of key events: its time and a link. */
+function keyEventItem(entry: HTMLElement): HTMLElement | null {
+  const own = entry.querySelector('.entry-when a');
+  const time = own?.querySelector('time')?.cloneNode(true);
+  if (!own || !time) return null;
+  const item = document.createElement('li');
+  item.dataset.keyEvent = entry.dataset.entry ?? '';
+  const link = document.createElement('a');
+  // An element that isn't in the page yet may have no address to resolve its links.
+  link.href = own.getAttribute('href') ?? '';
+  link.dir = 'auto';
+  link.textContent = keyEventTitle(
+    entry.querySelector('.entry-title')?.textContent ?? '',
+    plainText(entry.querySelector('.prose')?.innerHTML ?? ''),
+  );
+  item.append(time, ' ', link);
+  return item;
 }
 
 /** Updates the list of key events for an entry. @param entry `null`: it was removed; else not placed yet, so without buttons of embeds */
@@ -115,21 +117,9 @@ export function updateKeyEvents({ section }: Lists, id: string, entry: HTMLEleme
   const list = keys?.querySelector('ol');
   if (!keys || !list) return;
   list.querySelector(`[data-key-event="${CSS.escape(id)}"]`)?.remove();
-  const event = entry && 'key' in entry.dataset ? keyEventOf(entry) : null;
-  if (event) {
-    const item = document.createElement('li');
-    item.dataset.keyEvent = event.id;
-    const time = document.createElement('time');
-    time.dateTime = event.instant;
-    time.textContent = event.time;
-    const link = document.createElement('a');
-    link.href = event.href;
-    link.dir = 'auto';
-    link.textContent = event.title;
-    item.append(time, ' ', link);
-    const before = [...list.children].find((other) => (other.querySelector('time')?.dateTime ?? '') < event.instant);
-    list.insertBefore(item, before ?? null);
-  }
+  const item = entry && 'key' in entry.dataset ? keyEventItem(entry) : null;
+  const instantOf = (each: Element): string => each.querySelector('time')?.dateTime ?? '';
+  if (item) list.insertBefore(item, [...list.children].find((other) => instantOf(other) < instantOf(item)) ?? null);
   keys.hidden = list.children.length === 0;
 }
 
