@@ -7,29 +7,17 @@ import { type Piece, piecesOf, voiceFor } from '../../lib/article/speech.ts';
 import { toolMessages } from '../../lib/article/tools.ts';
 import { showStatus } from './story.ts';
 
-interface ReaderState {
-  readonly playing: boolean;
-  /** Index of the current or last piece. */
-  readonly at: number;
-}
-
-interface Reader {
-  play(): void;
-  pause(): void;
-  setRate(rate: number): void;
-  stop(): void;
-}
-
 interface Options {
   readonly pieces: readonly Piece[];
   readonly language: string;
-  readonly onChange: (state: ReaderState) => void;
+  /** @param at index of the current or last piece */
+  readonly onChange: (playing: boolean, at: number) => void;
   /** After the last piece. */
   readonly onEnd: () => void;
   readonly onError: () => void;
 }
 
-function createReader({ pieces, language, onChange, onEnd, onError }: Options): Reader {
+function createReader({ pieces, language, onChange, onEnd, onError }: Options) {
   const voices = window.speechSynthesis;
   let rate = 1;
   let at = 0;
@@ -37,7 +25,7 @@ function createReader({ pieces, language, onChange, onEnd, onError }: Options): 
   /** Number of the latest piece: late events of canceled pieces are ignored. */
   let latest = 0;
 
-  const report = () => onChange({ playing, at });
+  const report = () => onChange(playing, at);
 
   function speak(): void {
     const own = ++latest;
@@ -87,7 +75,7 @@ function createReader({ pieces, language, onChange, onEnd, onError }: Options): 
       silence();
       report();
     },
-    setRate(next) {
+    setRate(next: number) {
       rate = next;
       const was = playing;
       silence();
@@ -138,7 +126,7 @@ export function listen(): void {
   const reader = createReader({
     pieces,
     language,
-    onChange: ({ playing, at }) => {
+    onChange: (playing, at) => {
       play.textContent = playing ? toolMessages.pause : toolMessages.play;
       mark(playing ? all[pieces[at]?.block ?? -1] : undefined);
     },
