@@ -110,24 +110,17 @@ const signs: Readonly<Record<Direction, readonly [sign: string, spoken: string]>
   same: ['', 'unchanged'],
 };
 
-export type DisplayedPrice = Omit<TickerRow, 'symbol' | 'name'>;
-
-/** How a price is displayed. */
-function displayedPrice({ price, change, changePercent }: TickerItem): DisplayedPrice {
-  const direction = directionOf(change, price);
-  const [sign, spoken] = signs[direction];
-  return { price: priceText(price), direction, sign, spoken, change: `${changeText(change, price)} ${changePercent}` };
-}
-
-/** Styles show a dash in place of the price. */
-const unknown: DisplayedPrice = { price: '', direction: 'same', sign: '', spoken: 'no price yet', change: '' };
-
 /** A row for every symbol, with or without a price, so that the strip has its size from the start. */
 export function tickerRows(symbols: readonly NamedSymbol[], items: readonly TickerItem[]): TickerRow[] {
   const bySymbol = new Map(items.map((item) => [item.symbol, item]));
   return symbols.map(({ symbol, name }) => {
     const item = bySymbol.get(symbol);
-    return { symbol, name, ...(item ? displayedPrice(item) : unknown) };
+    // Styles show a dash in place of the price.
+    if (!item) return { symbol, name, price: '', direction: 'same', sign: '', spoken: 'no price yet', change: '' };
+    const direction = directionOf(item.change, item.price);
+    const [sign, spoken] = signs[direction];
+    const change = `${changeText(item.change, item.price)} ${item.changePercent}`;
+    return { symbol, name, price: priceText(item.price), direction, sign, spoken, change };
   });
 }
 
