@@ -4,7 +4,7 @@ import { publication } from '../../publication.ts';
 import type { CorrectedStory } from '../content/model.ts';
 import type { ContentReader } from '../content/reader.ts';
 import { type FeedListing, feedOf } from '../feeds/build.ts';
-import { type FeedDocument, type FeedItem, feedFormats, textAnswer, writeFeed } from '../feeds/write.ts';
+import { type FeedDocument, type FeedItem, feedFormats, textAnswer } from '../feeds/write.ts';
 import { plainText } from '../text.ts';
 import { correctionsPath, correctionWords } from './model.ts';
 import { correctionsId } from './schema.ts';
@@ -45,5 +45,5 @@ const buildFeed = (content: ContentReader, siteUrl: string): FeedDocument =>
 /** The response for one format of the feed; 404 for an unknown file. */
 export function answerCorrectionsFeed(content: ContentReader, siteUrl: string, file: string | undefined): Response {
   const format = feedFormats.find((known) => known.file === file);
-  return textAnswer(format ? writeFeed(buildFeed(content, siteUrl), format.file) : null, format?.type ?? 'text/plain');
+  return textAnswer(format ? format.write(buildFeed(content, siteUrl)) : null, format?.type ?? 'text/plain');
 }

@@ -6,7 +6,7 @@ import type { ContentReader } from '../content/reader.ts';
 import { tag } from '../content/tags.ts';
 import { imageUrl } from '../images/url.ts';
 import { lastModified } from '../live/model.ts';
-import { type FeedDocument, type FeedItem, type FeedPerson, feedFormats, textAnswer, writeFeed } from './write.ts';
+import { type FeedDocument, type FeedItem, type FeedPerson, feedFormats, textAnswer } from './write.ts';
 
 const itemsPerFeed = 30;
 const pictureWidth = 1200;
@@ -137,5 +137,5 @@ export function answerFeed(
   const feed = format ? buildFeed(content, siteUrl, of) : null;
   const moved = format && !feed ? movedTo(content, of) : null;
   if (format && moved !== null) return new Response(null, { status: 301, headers: { location: moved + format.file } });
-  return textAnswer(format && feed ? writeFeed(feed, format.file) : null, format?.type ?? 'text/plain');
+  return textAnswer(format && feed ? format.write(feed) : null, format?.type ?? 'text/plain');
 }

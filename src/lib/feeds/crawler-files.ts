@@ -66,30 +66,25 @@ const url = (loc: string, lastmod?: string): XmlNode => [
   [['loc', {}, loc], lastmod ? ['lastmod', {}, isoInZone(lastmod)] : null],
 ];
 
+const urlset = (urls: readonly XmlNode[]): string => xmlDocument(['urlset', { xmlns: schema }, urls]);
+
 /** A sitemap by its name in the index (`pages`, `articles-1`, …); `null` if the index has no such name. */
 export function sitemap(content: ContentReader, siteUrl: string, name: string): string | null {
-  if (name === 'pages') return xmlDocument(['urlset', { xmlns: schema }, pages(content, siteUrl)]);
+  if (name === 'pages') return urlset(pages(content, siteUrl));
   const [, list = '', place] = /^(articles|videos|games)-([1-9]\d{0,5})$/.exec(name) ?? [];
   const number = Number(place);
   if (!number) return null;
+  const limit = articlesPerSitemap;
+  const offset = (number - 1) * limit;
   const archive = archives[list];
   if (archive) {
-    const offset = newestInPages + (number - 1) * articlesPerSitemap;
-    const { items } = archive(content, siteUrl, { offset, limit: articlesPerSitemap });
-    return items.length === 0 ? null : xmlDocument(['urlset', { xmlns: schema }, items]);
+    const { items } = archive(content, siteUrl, { offset: newestInPages + offset, limit });
+    return items.length === 0 ? null : urlset(items);
   }
-  const { items, total } = content.articles({
-    order: 'asc',
-    offset: (number - 1) * articlesPerSitemap,
-    limit: articlesPerSitemap,
-  });
-  if (number > 1 && (number - 1) * articlesPerSitemap >= total) return null;
+  const { items, total } = content.articles({ order: 'asc', offset, limit });
+  if (number > 1 && offset >= total) return null;
   noteChanges(content, items);
-  return xmlDocument([
-    'urlset',
-    { xmlns: schema },
-    items.map((card) => url(`${siteUrl}/article/${card.slug}`, lastChanged(content, card))),
-  ]);
+  return urlset(items.map((card) => url(`${siteUrl}/article/${card.slug}`, lastChanged(content, card))));
 }
 
 /** Without a series, the list of series would be empty, so it is left out. */

@@ -5,7 +5,7 @@ import type { ContentReader } from '../content/reader.ts';
 import { fixedPages } from '../http/fixed-pages.ts';
 import { answerFeed, buildFeed } from './build.ts';
 import { adsTxt, newsSitemap, robotsTxt, securityTxt, sitemap, sitemapIndex } from './crawler-files.ts';
-import { escapeXml, feedFormats, writeFeed } from './write.ts';
+import { escapeXml, feedFormats } from './write.ts';
 
 const site = 'https://paper.example';
 const now = Date.parse('2026-11-21T12:00:00Z');
@@ -74,8 +74,12 @@ const parse = (xml: string) => {
     isArray: (name) => ['item', 'entry', 'url', 'sitemap'].includes(name),
   }).parse(xml);
 };
-const write = (file: Parameters<typeof writeFeed>[1], list = cards) =>
-  writeFeed(buildFeed(reader(list), site) as NonNullable<ReturnType<typeof buildFeed>>, file);
+const write = (file: (typeof feedFormats)[number]['file'], list = cards) => {
+  const feed = buildFeed(reader(list), site);
+  const format = feedFormats.find((each) => each.file === file);
+  if (!feed || !format) throw new Error(`No feed ${file}`);
+  return format.write(feed);
+};
 
 describe('RSS 2.0, by the RSS profile', () => {
   const { rss } = parse(write('rss.xml'));

@@ -43,13 +43,6 @@ export const xmlDocument = (root: XmlNode): string => `<?xml version="1.0" encod
 export const rfc822 = (iso: string): string => new Date(iso).toUTCString().replace('GMT', '+0000');
 const rfc3339 = (iso: string): string => new Date(iso).toISOString();
 
-/** Writes a feed in one of its formats. */
-export function writeFeed(feed: FeedDocument, file: FeedFile): string {
-  if (file === 'rss.xml') return writeRss(feed);
-  if (file === 'atom.xml') return writeAtom(feed);
-  return writeJson(feed);
-}
-
 function writeRss(feed: FeedDocument): string {
   const item = (entry: FeedItem): XmlNode => [
     'item',
@@ -239,14 +232,12 @@ export interface FeedDocument {
   readonly items: readonly FeedItem[];
 }
 
-/** The three formats of every feed: file name, media type and name. */
+/** The three formats of every feed. */
 export const feedFormats = [
-  { file: 'rss.xml', type: 'application/rss+xml', name: 'RSS' },
-  { file: 'atom.xml', type: 'application/atom+xml', name: 'Atom' },
-  { file: 'feed.json', type: 'application/feed+json', name: 'JSON Feed' },
+  { file: 'rss.xml', type: 'application/rss+xml', name: 'RSS', write: writeRss },
+  { file: 'atom.xml', type: 'application/atom+xml', name: 'Atom', write: writeAtom },
+  { file: 'feed.json', type: 'application/feed+json', name: 'JSON Feed', write: writeJson },
 ] as const;
-
-export type FeedFile = (typeof feedFormats)[number]['file'];
 
 /** When anything in the feed last changed; for an empty feed, the epoch. */
 const lastChange = (feed: FeedDocument): string =>
