@@ -37,16 +37,20 @@ export const jsonLdText = (value: JsonLd | readonly JsonLd[]): string =>
 
 const organizationId = (siteUrl: string): string => `${siteUrl}/#organization`;
 
-/** The newspaper as an organization, for the front page and the about page. */
-export const newsMediaOrganization = (siteUrl: string): JsonLd => ({
-  '@context': context,
+const publisher = (siteUrl: string): JsonLd => ({
   '@type': 'NewsMediaOrganization',
   '@id': organizationId(siteUrl),
   name: publication.name,
-  slogan: publication.motto,
-  description: publication.description,
   url: `${siteUrl}/`,
   logo: { '@type': 'ImageObject', url: `${siteUrl}/icon-512.png`, width: 512, height: 512 },
+});
+
+/** The newspaper as an organization, for the front page and the about page. */
+export const newsMediaOrganization = (siteUrl: string): JsonLd => ({
+  '@context': context,
+  ...publisher(siteUrl),
+  slogan: publication.motto,
+  description: publication.description,
   foundingDate: String(publication.founded),
   sameAs: publication.links.social.map((link) => link.href),
   publishingPrinciples: `${siteUrl}/about`,
@@ -83,14 +87,6 @@ function images(picture: Picture | null, siteUrl: string): JsonLd[] | undefined 
     },
   ];
 }
-
-const publisher = (siteUrl: string): JsonLd => ({
-  '@type': 'NewsMediaOrganization',
-  '@id': organizationId(siteUrl),
-  name: publication.name,
-  url: `${siteUrl}/`,
-  logo: { '@type': 'ImageObject', url: `${siteUrl}/icon-512.png`, width: 512, height: 512 },
-});
 
 const person = (author: AuthorRef, siteUrl: string): JsonLd => ({
   '@type': 'Person',
