@@ -6,6 +6,7 @@
  *
  * Twelve groups can be divided evenly among two, three and four headlines, and are too few to identify readers.
  */
+import { createBoundedMap } from '../bounded-map.ts';
 import { readConsent } from '../consent/model.ts';
 import type { HeadlineTest } from '../content/model.ts';
 
@@ -72,14 +73,12 @@ function orderOf(id: string): readonly number[] {
   return order;
 }
 
-const orders = new Map<string, readonly number[]>();
-const mostOrders = 1000;
+const orders = createBoundedMap<readonly number[]>(500);
 
 /** The headline that a group sees: 0 is the story's own. All headlines have the same number of groups. */
 export function headlineFor(id: string, headlines: number, group: number): number {
   let order = orders.get(id);
   if (!order) {
-    if (orders.size >= mostOrders) orders.clear();
     order = orderOf(id);
     orders.set(id, order);
   }
