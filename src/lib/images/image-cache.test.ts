@@ -1,26 +1,10 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import {
-  ask,
-  asked,
-  closeService,
-  dir,
-  files,
-  host,
-  images,
-  openImages,
-  openService,
-  startUploads,
-  stopUploads,
-  uploads,
-} from './testing.ts';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { ask, asked, dir, files, host, images, openImages, uploads, useImageService } from './testing.ts';
 
-beforeAll(startUploads);
-afterAll(stopUploads);
-beforeEach(openService);
-afterEach(closeService);
+useImageService();
 
 describe('the image cache', () => {
   test('fetches and resizes a picture once for thirty concurrent requests', async () => {

@@ -1,24 +1,9 @@
 import sharp from 'sharp';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { isPrivateAddress } from './source.server.ts';
-import {
-  ask,
-  asked,
-  closeService,
-  files,
-  host,
-  images,
-  openImages,
-  openService,
-  startUploads,
-  stopUploads,
-  uploads,
-} from './testing.ts';
+import { ask, asked, files, host, images, openImages, uploads, useImageService } from './testing.ts';
 
-beforeAll(startUploads);
-afterAll(stopUploads);
-beforeEach(openService);
-afterEach(closeService);
+useImageService();
 
 describe('the image service serves', () => {
   test.each([

@@ -1,34 +1,8 @@
 import sharp, { type Sharp } from 'sharp';
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  type MockInstance,
-  onTestFinished,
-  test,
-  vi,
-} from 'vitest';
-import {
-  ask,
-  asked,
-  closeService,
-  files,
-  host,
-  images,
-  openImages,
-  openService,
-  startUploads,
-  stopUploads,
-  uploads,
-} from './testing.ts';
+import { describe, expect, type MockInstance, onTestFinished, test, vi } from 'vitest';
+import { ask, asked, files, host, images, openImages, uploads, useImageService } from './testing.ts';
 
-beforeAll(startUploads);
-afterAll(stopUploads);
-beforeEach(openService);
-afterEach(closeService);
+useImageService();
 
 describe('many requests from one address', () => {
   const crowd = '198.51.100.1';

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { deflateSync } from 'node:zlib';
 import sharp from 'sharp';
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { silent } from '../logging.ts';
 import { createImages, type Images } from './images.server.ts';
 
@@ -80,7 +81,7 @@ async function fileTaken(): Promise<void> {
   }
 }
 
-export async function startUploads(): Promise<void> {
+async function startUploads(): Promise<void> {
   const photo = await sharp({ create: { width: 1600, height: 900, channels: 3, background: '#c93' } })
     .jpeg()
     .toBuffer();
@@ -131,20 +132,28 @@ export async function startUploads(): Promise<void> {
   host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-export function stopUploads(): void {
+function stopUploads(): void {
   server.closeAllConnections();
   server.close();
 }
 
-export async function openService(): Promise<void> {
+async function openService(): Promise<void> {
   asked.length = 0;
   dir = await mkdtemp(path.join(tmpdir(), 'broadsheet-images-'));
   await openImages();
 }
 
-export async function closeService(): Promise<void> {
+async function closeService(): Promise<void> {
   await images.close();
   await rm(dir, { recursive: true, force: true });
+}
+
+/** Opens a service for each test of a file, and the uploads for all of them. */
+export function useImageService(): void {
+  beforeAll(startUploads);
+  afterAll(stopUploads);
+  beforeEach(openService);
+  afterEach(closeService);
 }
 
 /** Opens the service that `ask` asks. */
