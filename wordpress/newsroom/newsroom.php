@@ -24,6 +24,7 @@ define( 'NEWSROOM_FILE', __FILE__ );
 $newsroom_parts = array(
 	'documents',     // Which post types are sent to the site, and their names there.
 	'options',       // Site address and secret.
+	'rest-register', // How REST routes and fields are registered.
 	'install',       // Activation, upgrades.
 	'roles',         // The site's own role, and what its credentials may read.
 	'types',         // Post types.

@@ -15,7 +15,8 @@ if ( ! defined( 'ABSPATH' ) ) {
 /** Most characters of an alert. The site cuts longer ones. */
 define( 'NEWSROOM_ALERT_LENGTH', 200 );
 
-add_action( 'rest_api_init', 'newsroom_register_alert_routes' );
+newsroom_route( 'GET', '/alert', 'newsroom_rest_alert', '__return_true' );
+newsroom_route( 'GET', '/alert/report', 'newsroom_alert_report', 'newsroom_may_alert' );
 
 /**
  * Whether the user may put an alert on every page: who may publish, and change the stories of others, as editors may.
@@ -150,30 +151,6 @@ function newsroom_note_alert_of( $id ) {
 	if ( $alert && ! empty( $alert['story'] ) && (int) $alert['story'] === $id ) {
 		newsroom_changes( newsroom_payload( 'publish', 'alerts', 1, $alert['id'], 'publish' ) );
 	}
-}
-
-/**
- * Registers /newsroom/v1/alert for the site, and /newsroom/v1/alert/report for the screen.
- */
-function newsroom_register_alert_routes() {
-	register_rest_route(
-		'newsroom/v1',
-		'/alert',
-		array(
-			'methods'             => 'GET',
-			'callback'            => 'newsroom_rest_alert',
-			'permission_callback' => '__return_true',
-		)
-	);
-	register_rest_route(
-		'newsroom/v1',
-		'/alert/report',
-		array(
-			'methods'             => 'GET',
-			'callback'            => 'newsroom_alert_report',
-			'permission_callback' => 'newsroom_may_alert',
-		)
-	);
 }
 
 /**

@@ -13,11 +13,29 @@ if ( ! defined( 'ABSPATH' ) ) {
 define( 'NEWSROOM_MOST_AUTHORS', 30 );
 define( 'NEWSROOM_LONGEST_LINE', 100 );
 
-add_action( 'rest_api_init', 'newsroom_register_byline' );
 foreach ( array( 'newsroom_authors', 'newsroom_contributors' ) as $newsroom_people ) {
 	add_filter( "sanitize_post_meta_{$newsroom_people}_for_revision", 'newsroom_sanitize_people' );
 }
 unset( $newsroom_people );
+newsroom_rest_field(
+	'articles',
+	'byline',
+	'newsroom_byline_of',
+	array(
+		'type'       => 'object',
+		'properties' => array(
+			'authors'      => array(
+				'type'  => 'array',
+				'items' => array( 'type' => array( 'object', 'integer' ) ),
+			),
+			'contributors' => array(
+				'type'  => 'array',
+				'items' => array( 'type' => array( 'object', 'integer' ) ),
+			),
+			'agency'       => array( 'type' => array( 'object', 'null' ) ),
+		),
+	)
+);
 
 /**
  * Meta keys of a byline. `newsroom_author` is the first author; articles from before lists existed have only that.
@@ -147,35 +165,6 @@ function newsroom_byline_of( $id ) {
 			'name' => newsroom_plain( $agency ),
 			'url'  => newsroom_sanitize_agency_url( get_post_meta( $id, 'newsroom_agency_url', true ) ),
 		),
-	);
-}
-
-/**
- * Registers the REST field `byline`.
- */
-function newsroom_register_byline() {
-	$people = array(
-		'type'  => 'array',
-		'items' => array( 'type' => array( 'object', 'integer' ) ),
-	);
-	register_rest_field(
-		'articles',
-		'byline',
-		array(
-			'get_callback' => static function ( $item ) {
-				return newsroom_byline_of( $item['id'] );
-			},
-			'schema'       => array(
-				'type'       => 'object',
-				'properties' => array(
-					'authors'      => $people,
-					'contributors' => $people,
-					'agency'       => array( 'type' => array( 'object', 'null' ) ),
-				),
-				'context'    => array( 'view', 'edit', 'embed' ),
-				'readonly'   => true,
-			),
-		)
 	);
 }
 

@@ -9,36 +9,26 @@ if ( ! defined( 'ABSPATH' ) ) {
 	exit;
 }
 
-add_action( 'rest_api_init', 'newsroom_register_changes_route' );
-
-/**
- * Registers the route.
- */
-function newsroom_register_changes_route() {
-	register_rest_route(
-		'newsroom/v1',
-		'/changes',
-		array(
-			'methods'             => 'GET',
-			'callback'            => 'newsroom_rest_changes',
-			'permission_callback' => 'newsroom_may_see_changes',
-			'args'                => array(
-				// By WordPress's clock; the site's may differ.
-				'seconds' => array(
-					'type'     => 'integer',
-					'minimum'  => 1,
-					'maximum'  => WEEK_IN_SECONDS,
-					'required' => true,
-				),
-				'after'   => array(
-					'type'    => 'integer',
-					'minimum' => 0,
-					'default' => 0,
-				),
-			),
-		)
-	);
-}
+newsroom_route(
+	'GET',
+	'/changes',
+	'newsroom_rest_changes',
+	'newsroom_may_see_changes',
+	array(
+		// By WordPress's clock; the site's may differ.
+		'seconds' => array(
+			'type'     => 'integer',
+			'minimum'  => 1,
+			'maximum'  => WEEK_IN_SECONDS,
+			'required' => true,
+		),
+		'after'   => array(
+			'type'    => 'integer',
+			'minimum' => 0,
+			'default' => 0,
+		),
+	)
+);
 
 /**
  * Whether the user may see recent changes: the list names documents that are no longer public.

@@ -10,7 +10,6 @@ if ( ! defined( 'ABSPATH' ) ) {
 	exit;
 }
 
-add_action( 'rest_api_init', 'newsroom_register_comment_routes' );
 add_filter( 'rest_dispatch_request', 'newsroom_comment_once', 10, 4 );
 add_filter( 'rest_request_after_callbacks', 'newsroom_comment_release', 10, 3 );
 add_filter( 'rest_preprocess_comment', 'newsroom_comment_prepared', 10, 2 );
@@ -21,61 +20,48 @@ add_filter( 'pre_comment_approved', 'newsroom_refuse_comment_call', PHP_INT_MAX,
 add_filter( 'rest_prepare_comment', 'newsroom_hide_comment_avatars', PHP_INT_MAX );
 add_filter( 'pre_get_avatar_data', 'newsroom_comment_without_avatar', PHP_INT_MAX, 2 );
 
+newsroom_route(
+	'GET',
+	'/comments',
+	'newsroom_rest_find_comment',
+	'newsroom_may_moderate',
+	array(
+		'key' => array(
+			'type'     => 'string',
+			'required' => true,
+		),
+	)
+);
+newsroom_route(
+	'POST',
+	'/comments/(?P<id>\d+)/reports',
+	'newsroom_rest_report_comment',
+	'newsroom_may_moderate',
+	array(
+		'count'   => array(
+			'type'     => 'integer',
+			'minimum'  => 0,
+			'required' => true,
+		),
+		'hold_at' => array(
+			'type'     => 'integer',
+			'minimum'  => 1,
+			'required' => true,
+		),
+	)
+);
+newsroom_route( 'DELETE', '/comments/(?P<id>\d+)/author', 'newsroom_rest_forget_author', 'newsroom_may_moderate' );
+
 /** Seconds after which a comment that is still being written counts as given up. */
 const NEWSROOM_COMMENT_LOCK = 120;
 
 /**
- * Registers the plugin's own routes for comments.
+ * Whether the user may call the routes for comments.
+ *
+ * @return bool
  */
-function newsroom_register_comment_routes() {
-	$may = function () {
-		return current_user_can( 'moderate_comments' );
-	};
-	register_rest_route(
-		'newsroom/v1',
-		'/comments',
-		array(
-			'methods'             => 'GET',
-			'callback'            => 'newsroom_rest_find_comment',
-			'permission_callback' => $may,
-			'args'                => array(
-				'key' => array(
-					'type'     => 'string',
-					'required' => true,
-				),
-			),
-		)
-	);
-	register_rest_route(
-		'newsroom/v1',
-		'/comments/(?P<id>\d+)/reports',
-		array(
-			'methods'             => 'POST',
-			'callback'            => 'newsroom_rest_report_comment',
-			'permission_callback' => $may,
-			'args'                => array(
-				'count'   => array(
-					'type'     => 'integer',
-					'minimum'  => 0,
-					'required' => true,
-				),
-				'hold_at' => array(
-					'type'     => 'integer',
-					'minimum'  => 1,
-					'required' => true,
-				),
-			),
-		)
-	);
-	register_rest_route(
-		'newsroom/v1',
-		'/comments/(?P<id>\d+)/author',
-		array(
-			'methods'             => 'DELETE',
-			'callback'            => 'newsroom_rest_forget_author',
-			'permission_callback' => $may,
-		)
-	);
+function newsroom_may_moderate() {
+	return current_user_can( 'moderate_comments' );
 }
 
 /**

@@ -17,10 +17,10 @@ define( 'NEWSROOM_CORRECTION_AHEAD', MINUTE_IN_SECONDS );
 
 add_action( 'enqueue_block_editor_assets', 'newsroom_corrections_panel' );
 add_action( 'add_meta_boxes_articles', 'newsroom_corrections_box_added' );
-add_action( 'rest_api_init', 'newsroom_register_corrections' );
 add_filter( 'rest_pre_insert_articles', 'newsroom_refuse_corrections_ahead', 10, 2 );
 add_filter( 'rest_prepare_articles', 'newsroom_corrections_for_editor', 10, 2 );
 add_filter( 'sanitize_post_meta_newsroom_corrections_for_revision', 'newsroom_sanitize_revised_corrections' );
+newsroom_rest_field( 'articles', 'corrections', 'newsroom_corrections_of', 'newsroom_corrections_schema' );
 
 /**
  * Kinds of notes with their labels for editors and readers.
@@ -239,28 +239,6 @@ function newsroom_sanitize_note_date( $date ) {
 function newsroom_corrections_of( $id ) {
 	$saved = get_post_datetime( $id, 'modified', 'gmt' );
 	return newsroom_dated_notes( get_post_meta( $id, 'newsroom_corrections', true ), gmdate( 'Y-m-d\TH:i:s\Z', $saved ? $saved->getTimestamp() : time() ) );
-}
-
-/**
- * Registers the REST field `corrections`.
- */
-function newsroom_register_corrections() {
-	register_rest_field(
-		'articles',
-		'corrections',
-		array(
-			'get_callback' => static function ( $item ) {
-				return newsroom_corrections_of( $item['id'] );
-			},
-			'schema'       => array_merge(
-				newsroom_corrections_schema(),
-				array(
-					'context'  => array( 'view', 'edit', 'embed' ),
-					'readonly' => true,
-				)
-			),
-		)
-	);
 }
 
 /**

@@ -9,25 +9,9 @@ if ( ! defined( 'ABSPATH' ) ) {
 	exit;
 }
 
-add_action( 'rest_api_init', 'newsroom_register_delivery_route' );
 add_action( 'add_meta_boxes', 'newsroom_add_delivery_box' );
 add_action( 'admin_enqueue_scripts', 'newsroom_delivery_script' );
-
-/**
- * Registers /newsroom/v1/delivery: the state of the newest change of a document.
- */
-function newsroom_register_delivery_route() {
-	register_rest_route(
-		'newsroom/v1',
-		'/delivery/(?P<id>\d+)',
-		array(
-			'methods'             => 'GET',
-			'callback'            => 'newsroom_rest_delivery',
-			'permission_callback' => 'newsroom_may_see_delivery',
-			'args'                => array( 'id' => array( 'type' => 'integer' ) ),
-		)
-	);
-}
+newsroom_route( 'GET', '/delivery/(?P<id>\d+)', 'newsroom_rest_delivery', 'newsroom_may_see_delivery', array( 'id' => array( 'type' => 'integer' ) ) );
 
 /**
  * Whether the user may see the state of a delivery: users who may edit the document may. The post of a front isn't edited itself.

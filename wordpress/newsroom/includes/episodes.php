@@ -15,11 +15,31 @@ define( 'NEWSROOM_LONGEST_TRANSCRIPT', 300000 );
 
 add_action( 'enqueue_block_editor_assets', 'newsroom_episode_panel' );
 add_action( 'add_meta_boxes_articles', 'newsroom_episode_box_added' );
-add_action( 'rest_api_init', 'newsroom_register_sound' );
 foreach ( array( 'add', 'update' ) as $newsroom_verb ) {
 	add_filter( "{$newsroom_verb}_post_metadata", 'newsroom_keep_autosaved_audio', 10, 4 );
 }
 unset( $newsroom_verb );
+newsroom_rest_field(
+	// A preview reads the newest autosave.
+	array( 'articles', 'articles-revision' ),
+	'sound',
+	static function ( $id ) {
+		return newsroom_sound_of( get_post( $id ) );
+	},
+	array(
+		'type'       => array( 'object', 'null' ),
+		'properties' => array(
+			'audio'      => array( 'type' => 'object' ),
+			'title'      => array( 'type' => 'string' ),
+			'chapters'   => array(
+				'type'  => 'array',
+				'items' => array( 'type' => 'object' ),
+			),
+			'transcript' => array( 'type' => 'string' ),
+			'series'     => array( 'type' => array( 'integer', 'null' ) ),
+		),
+	)
+);
 
 /**
  * Meta keys of an episode. Undo includes all of them, and autosaves and revisions all but the series.
@@ -126,37 +146,6 @@ function newsroom_level_of( $post ) {
 function newsroom_keep_autosaved_audio( $check, $id, $key, $value ) {
 	$story = 'newsroom_audio' === $key && is_user_logged_in() && ! current_user_can( 'upload_files' ) ? wp_is_post_revision( $id ) : false;
 	return $story && (int) get_post_meta( $story, $key, true ) !== (int) $value ? false : $check;
-}
-
-/**
- * Registers the REST field `sound`.
- */
-function newsroom_register_sound() {
-	register_rest_field(
-		// A preview reads the newest autosave.
-		array( 'articles', 'articles-revision' ),
-		'sound',
-		array(
-			'get_callback' => static function ( $item ) {
-				return newsroom_sound_of( get_post( $item['id'] ) );
-			},
-			'schema'       => array(
-				'type'       => array( 'object', 'null' ),
-				'context'    => array( 'view', 'edit', 'embed' ),
-				'readonly'   => true,
-				'properties' => array(
-					'audio'      => array( 'type' => 'object' ),
-					'title'      => array( 'type' => 'string' ),
-					'chapters'   => array(
-						'type'  => 'array',
-						'items' => array( 'type' => 'object' ),
-					),
-					'transcript' => array( 'type' => 'string' ),
-					'series'     => array( 'type' => array( 'integer', 'null' ) ),
-				),
-			),
-		)
-	);
 }
 
 /**

@@ -9,16 +9,17 @@ if ( ! defined( 'ABSPATH' ) ) {
 	exit;
 }
 
-add_action( 'rest_api_init', 'newsroom_register_front_routes' );
-
 /** Number of fronts on one page of the history. */
 define( 'NEWSROOM_FRONT_HISTORY', 20 );
+
+newsroom_register_front_routes();
 
 /**
  * Registers the routes.
  */
 function newsroom_register_front_routes() {
 	$page    = '/front/(?P<page>home|section-[1-9]\d{0,14})';
+	$row     = $page . '/history/(?P<row>\d{1,15})';
 	$version = array(
 		'version' => array(
 			'type'     => 'integer',
@@ -26,38 +27,23 @@ function newsroom_register_front_routes() {
 			'required' => true,
 		),
 	);
-	$routes  = array(
-		array( $page, 'GET', 'newsroom_rest_front_state', array() ),
-		array( $page . '/draft', 'POST', 'newsroom_rest_save_front', $version + array( 'over' => array( 'type' => 'boolean' ) ) ),
-		array( $page . '/publish', 'POST', 'newsroom_rest_publish_front', $version ),
-		array( $page . '/schedule', 'POST', 'newsroom_rest_schedule_front', $version ),
-		array( $page . '/schedule', 'DELETE', 'newsroom_rest_unschedule_front', array() ),
-		array( $page . '/history', 'GET', 'newsroom_rest_front_history', array( 'skip' => array( 'type' => 'integer', 'minimum' => 0, 'default' => 0 ) ) ), // phpcs:ignore WordPress.Arrays
-		array( $page . '/history/(?P<row>\d{1,15})', 'GET', 'newsroom_rest_front_row', array() ),
-		array( $page . '/history/(?P<row>\d{1,15})', 'POST', 'newsroom_rest_restore_front', $version + array( 'publish' => array( 'type' => 'boolean' ) ) ),
-		array( $page . '/preview', 'POST', 'newsroom_rest_front_preview', array() ),
+	$skip    = array(
+		'skip' => array(
+			'type'    => 'integer',
+			'minimum' => 0,
+			'default' => 0,
+		),
 	);
-	foreach ( $routes as list( $route, $method, $callback, $args ) ) {
-		register_rest_route(
-			'newsroom/v1',
-			$route,
-			array(
-				'methods'             => $method,
-				'callback'            => $callback,
-				'permission_callback' => 'newsroom_may_front',
-				'args'                => $args,
-			)
-		);
-	}
-	register_rest_route(
-		'newsroom/v1',
-		'/fronts/(?P<id>\d{1,15})/draft',
-		array(
-			'methods'             => 'GET',
-			'callback'            => 'newsroom_rest_front_draft',
-			'permission_callback' => 'newsroom_may_see_front_draft',
-		)
-	);
+	newsroom_route( 'GET', $page, 'newsroom_rest_front_state', 'newsroom_may_front' );
+	newsroom_route( 'POST', $page . '/draft', 'newsroom_rest_save_front', 'newsroom_may_front', $version + array( 'over' => array( 'type' => 'boolean' ) ) );
+	newsroom_route( 'POST', $page . '/publish', 'newsroom_rest_publish_front', 'newsroom_may_front', $version );
+	newsroom_route( 'POST', $page . '/schedule', 'newsroom_rest_schedule_front', 'newsroom_may_front', $version );
+	newsroom_route( 'DELETE', $page . '/schedule', 'newsroom_rest_unschedule_front', 'newsroom_may_front' );
+	newsroom_route( 'GET', $page . '/history', 'newsroom_rest_front_history', 'newsroom_may_front', $skip );
+	newsroom_route( 'GET', $row, 'newsroom_rest_front_row', 'newsroom_may_front' );
+	newsroom_route( 'POST', $row, 'newsroom_rest_restore_front', 'newsroom_may_front', $version + array( 'publish' => array( 'type' => 'boolean' ) ) );
+	newsroom_route( 'POST', $page . '/preview', 'newsroom_rest_front_preview', 'newsroom_may_front' );
+	newsroom_route( 'GET', '/fronts/(?P<id>\d{1,15})/draft', 'newsroom_rest_front_draft', 'newsroom_may_see_front_draft' );
 }
 
 /**

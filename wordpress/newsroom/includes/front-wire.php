@@ -9,35 +9,25 @@ if ( ! defined( 'ABSPATH' ) ) {
 	exit;
 }
 
-add_action( 'rest_api_init', 'newsroom_register_front_field' );
-
-/**
- * Registers the REST field `front`.
- */
-function newsroom_register_front_field() {
-	register_rest_field(
-		'front',
-		'front',
-		array(
-			'get_callback' => 'newsroom_rest_front',
-			'schema'       => array(
-				'type'     => 'object',
-				'context'  => array( 'view', 'edit' ),
-				'readonly' => true,
-			),
-		)
-	);
-}
+newsroom_rest_field(
+	'front',
+	'front',
+	'newsroom_rest_front',
+	array(
+		'type'    => 'object',
+		'context' => array( 'view', 'edit' ),
+	)
+);
 
 /**
  * The field `front`: the published front. Only the site also gets what readers don't see yet: the scheduled front, slots that begin later,
  * and headlines of stories that aren't published.
  *
- * @param array $item Prepared post.
+ * @param int $id Post.
  * @return array
  */
-function newsroom_rest_front( $item ) {
-	$page  = (string) get_post_field( 'post_name', $item['id'], 'raw' );
+function newsroom_rest_front( $id ) {
+	$page  = (string) get_post_field( 'post_name', $id, 'raw' );
 	$whole = user_can( newsroom_requesting_user(), 'newsroom_read_restricted' );
 	$slots = newsroom_front_published( $page );
 	$next  = $whole ? newsroom_front_row( $page, 'scheduled' ) : null;

@@ -15,9 +15,9 @@ define( 'NEWSROOM_HEADLINE_CHECK', 5 * MINUTE_IN_SECONDS );
 
 add_action( 'newsroom_headline_tests', 'newsroom_check_headline_tests' );
 add_action( 'newsroom_deliver', 'newsroom_continue_headline_tests', 10, 0 );
-add_action( 'rest_api_init', 'newsroom_register_headline_test_routes' );
 add_action( 'added_post_meta', 'newsroom_headline_test_saved', 10, 3 );
 add_action( 'updated_post_meta', 'newsroom_headline_test_saved', 10, 3 );
+newsroom_route( 'GET', '/headline-test/(?P<id>\d+)', 'newsroom_headline_test_report', 'newsroom_may_see_headline_test', array( 'id' => array( 'type' => 'integer' ) ) );
 
 /**
  * Schedules the first request for a test that was started.
@@ -145,22 +145,6 @@ function newsroom_ask_about_headline_test( $id, $test_id ) {
 		'readings'  => newsroom_clean_readings( $answer['readings'], NEWSROOM_MOST_HEADLINES + 1 ),
 		'certainty' => array_map( 'floatval', array_filter( array_slice( array_values( $certainty ), 0, NEWSROOM_MOST_HEADLINES + 1 ), 'is_numeric' ) ),
 		'ended'     => isset( $answer['ended'] ) && is_string( $answer['ended'] ) ? $answer['ended'] : '',
-	);
-}
-
-/**
- * Registers /newsroom/v1/headline-test/ID for the panel.
- */
-function newsroom_register_headline_test_routes() {
-	register_rest_route(
-		'newsroom/v1',
-		'/headline-test/(?P<id>\d+)',
-		array(
-			'methods'             => 'GET',
-			'callback'            => 'newsroom_headline_test_report',
-			'permission_callback' => 'newsroom_may_see_headline_test',
-			'args'                => array( 'id' => array( 'type' => 'integer' ) ),
-		)
 	);
 }
 

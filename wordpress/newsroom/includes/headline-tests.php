@@ -15,9 +15,9 @@ define( 'NEWSROOM_MOST_HEADLINES', 3 );
 /** Most characters of a headline. */
 define( 'NEWSROOM_LONGEST_HEADLINE', 200 );
 
-add_action( 'rest_api_init', 'newsroom_register_headline_test' );
 add_filter( 'rest_prepare_articles', 'newsroom_hide_headline_test', 10, 2 );
 add_action( 'transition_post_status', 'newsroom_headline_test_published', 10, 3 );
+newsroom_rest_field( 'articles', 'headline_test', 'newsroom_rest_headline_test', array( 'type' => array( 'object', 'null' ) ) );
 
 /**
  * A story without a test.
@@ -195,38 +195,20 @@ function newsroom_headline_test_id( $id, $test ) {
 }
 
 /**
- * Registers the REST field `headline_test`.
- */
-function newsroom_register_headline_test() {
-	register_rest_field(
-		'articles',
-		'headline_test',
-		array(
-			'get_callback' => 'newsroom_rest_headline_test',
-			'schema'       => array(
-				'type'     => array( 'object', 'null' ),
-				'context'  => array( 'view', 'edit', 'embed' ),
-				'readonly' => true,
-			),
-		)
-	);
-}
-
-/**
  * The test of a story as the site receives it: while it runs, and afterward if cards show another headline than the story.
  *
- * @param array $item Prepared document.
+ * @param int $id Article.
  * @return array|null
  */
-function newsroom_rest_headline_test( $item ) {
-	$test = newsroom_headline_test_of( $item['id'] );
+function newsroom_rest_headline_test( $id ) {
+	$test = newsroom_headline_test_of( $id );
 	$won  = 'ended' === $test['state'] && $test['winner'] > 0 && ! $test['story'];
 	if ( 'running' !== $test['state'] && ! $won ) {
 		return null;
 	}
 	$others = $won ? array( $test['variants'][ $test['winner'] - 1 ] ) : $test['variants'];
 	return array(
-		'id'      => newsroom_headline_test_id( $item['id'], $test ),
+		'id'      => newsroom_headline_test_id( $id, $test ),
 		'state'   => $won ? 'won' : 'running',
 		'started' => $test['started'],
 		'others'  => array_map(

@@ -14,9 +14,12 @@ foreach ( array( 'added', 'updated' ) as $newsroom_verb ) {
 	add_action( "{$newsroom_verb}_post_meta", 'newsroom_live_changed', 5, 4 );
 }
 unset( $newsroom_verb );
-add_action( 'rest_api_init', 'newsroom_register_live' );
 add_filter( 'rest_pre_insert_live-entry', 'newsroom_refuse_entry', 10, 2 );
 add_filter( 'rest_prepare_articles', 'newsroom_live_not_in_meta' );
+add_filter( 'rest_live-entry_collection_params', 'newsroom_rest_entry_params' );
+add_filter( 'rest_live-entry_query', 'newsroom_rest_entry_query', 10, 2 );
+newsroom_rest_field( 'articles', 'live', 'newsroom_live_of', array( 'type' => array( 'object', 'null' ) ) );
+newsroom_rest_field( 'live-entry', 'entry', 'newsroom_rest_entry', array( 'type' => 'object' ) );
 
 /**
  * States of a story with their labels for editors.
@@ -112,46 +115,16 @@ function newsroom_story_of( $entry ) {
 }
 
 /**
- * Registers the REST fields `live` of articles and `entry` of entries, and the filter `story`.
- */
-function newsroom_register_live() {
-	$readonly = array(
-		'context'  => array( 'view', 'edit', 'embed' ),
-		'readonly' => true,
-	);
-	register_rest_field(
-		'articles',
-		'live',
-		array(
-			'get_callback' => static function ( $item ) {
-				return newsroom_live_of( $item['id'] );
-			},
-			'schema'       => array_merge( array( 'type' => array( 'object', 'null' ) ), $readonly ),
-		)
-	);
-	register_rest_field(
-		'live-entry',
-		'entry',
-		array(
-			'get_callback' => 'newsroom_rest_entry',
-			'schema'       => array_merge( array( 'type' => 'object' ), $readonly ),
-		)
-	);
-	add_filter( 'rest_live-entry_collection_params', 'newsroom_rest_entry_params' );
-	add_filter( 'rest_live-entry_query', 'newsroom_rest_entry_query', 10, 2 );
-}
-
-/**
  * `entry`.
  *
- * @param array $item Prepared entry.
+ * @param int $id Entry.
  * @return array
  */
-function newsroom_rest_entry( $item ) {
+function newsroom_rest_entry( $id ) {
 	return array(
-		'story'     => (int) get_post_meta( $item['id'], 'newsroom_story', true ),
-		'pinned'    => '1' === newsroom_sanitize_flag( get_post_meta( $item['id'], 'newsroom_pinned', true ) ),
-		'key_event' => '1' === newsroom_sanitize_flag( get_post_meta( $item['id'], 'newsroom_key_event', true ) ),
+		'story'     => (int) get_post_meta( $id, 'newsroom_story', true ),
+		'pinned'    => '1' === newsroom_sanitize_flag( get_post_meta( $id, 'newsroom_pinned', true ) ),
+		'key_event' => '1' === newsroom_sanitize_flag( get_post_meta( $id, 'newsroom_key_event', true ) ),
 	);
 }
 

@@ -9,22 +9,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 	exit;
 }
 
-add_action( 'rest_api_init', 'newsroom_register_menus_route' );
-
-/**
- * Registers the route.
- */
-function newsroom_register_menus_route() {
-	register_rest_route(
-		'newsroom/v1',
-		'/menus',
-		array(
-			'methods'             => 'GET',
-			'callback'            => 'newsroom_rest_menus',
-			'permission_callback' => '__return_true',
-		)
-	);
-}
+newsroom_route( 'GET', '/menus', 'newsroom_rest_menus', '__return_true' );
 
 /**
  * Every menu that is assigned to a location, with its items in order.

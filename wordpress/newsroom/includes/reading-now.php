@@ -13,7 +13,31 @@ if ( ! defined( 'ABSPATH' ) ) {
 /** Seconds to wait for the site's response. */
 define( 'NEWSROOM_READING_TIMEOUT', 4 );
 
-add_action( 'rest_api_init', 'newsroom_register_reading_route' );
+/** Lengths of the periods in minutes. */
+define( 'NEWSROOM_READING_PERIODS', array( 5, 30, 60 ) );
+
+// The widget and the screen request it while they are open.
+newsroom_route(
+	'GET',
+	'/reading-now',
+	static function ( $request ) {
+		return newsroom_reading_answer( (int) $request['minutes'], (int) $request['most'] );
+	},
+	'newsroom_may_see_reading',
+	array(
+		'minutes' => array(
+			'type'    => 'integer',
+			'enum'    => NEWSROOM_READING_PERIODS,
+			'default' => 5,
+		),
+		'most'    => array(
+			'type'    => 'integer',
+			'minimum' => 1,
+			'maximum' => 20,
+			'default' => 20,
+		),
+	)
+);
 
 /**
  * Whether the user may see current readings: everyone who writes may.
@@ -25,47 +49,17 @@ function newsroom_may_see_reading() {
 }
 
 /**
- * Lengths of the periods in minutes, with their labels.
+ * Labels of the periods.
  *
- * @return array<int,string>
+ * @return array<int,string> By their lengths in minutes.
  */
 function newsroom_reading_periods() {
 	$periods = array();
-	foreach ( array( 5, 30, 60 ) as $minutes ) {
+	foreach ( NEWSROOM_READING_PERIODS as $minutes ) {
 		/* translators: %s: number of minutes. */
 		$periods[ $minutes ] = sprintf( __( '%s minutes', 'newsroom' ), number_format_i18n( $minutes ) );
 	}
 	return $periods;
-}
-
-/**
- * Registers /newsroom/v1/reading-now, which the widget and the screen request while they are open.
- */
-function newsroom_register_reading_route() {
-	register_rest_route(
-		'newsroom/v1',
-		'/reading-now',
-		array(
-			'methods'             => 'GET',
-			'callback'            => static function ( $request ) {
-				return rest_ensure_response( newsroom_reading_answer( (int) $request['minutes'], (int) $request['most'] ) );
-			},
-			'permission_callback' => 'newsroom_may_see_reading',
-			'args'                => array(
-				'minutes' => array(
-					'type'    => 'integer',
-					'enum'    => array_keys( newsroom_reading_periods() ),
-					'default' => 5,
-				),
-				'most'    => array(
-					'type'    => 'integer',
-					'minimum' => 1,
-					'maximum' => 20,
-					'default' => 20,
-				),
-			),
-		)
-	);
 }
 
 /**

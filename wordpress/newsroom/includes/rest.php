@@ -9,61 +9,39 @@ if ( ! defined( 'ABSPATH' ) ) {
 	exit;
 }
 
-add_action( 'rest_api_init', 'newsroom_register_rest_fields' );
 add_filter( 'the_posts', 'newsroom_prime_list', 10, 2 );
+foreach ( array_keys( newsroom_document_types() ) as $newsroom_type ) {
+	add_filter( "rest_prepare_{$newsroom_type}", 'newsroom_complete_acf', 20, 2 );
+}
+unset( $newsroom_type );
+newsroom_register_rest_fields();
 
 /**
  * Registers the fields.
  */
 function newsroom_register_rest_fields() {
-	$all      = array_keys( newsroom_document_types() );
-	$contexts = array( 'view', 'edit', 'embed' );
-	$fields   = array(
-		'acf'       => array( $all, array( 'type' => 'object' ) ),
-		'image'     => array( $all, newsroom_picture_schema() ),
-		'old_slugs' => array(
-			$all,
-			array(
-				'type'  => 'array',
-				'items' => array( 'type' => 'string' ),
-			),
-		),
-		'category'  => array(
-			array( 'articles', 'video', 'crosswords' ),
-			array(
-				'type'  => 'array',
-				'items' => array( 'type' => 'object' ),
-			),
-		),
-		'access'    => array(
-			array( 'articles' ),
-			array(
-				'type' => 'string',
-				'enum' => array_keys( newsroom_access_levels() ),
-			),
-		),
-		'restricted' => array( array( 'articles' ), array( 'type' => 'boolean' ) ),
-		'role'      => array( array( 'authors' ), array( 'type' => 'string' ) ),
+	$all   = array_keys( newsroom_document_types() );
+	$texts = array(
+		'type'  => 'array',
+		'items' => array( 'type' => 'string' ),
 	);
-	foreach ( $fields as $name => $field ) {
-		register_rest_field(
-			$field[0],
-			$name,
-			array(
-				'get_callback' => 'newsroom_rest_' . $name,
-				'schema'       => array_merge(
-					$field[1],
-					array(
-						'context'  => $contexts,
-						'readonly' => true,
-					)
-				),
-			)
+	$terms = array(
+		'type'  => 'array',
+		'items' => array( 'type' => 'object' ),
+	);
+	$level = static function () {
+		return array(
+			'type' => 'string',
+			'enum' => array_keys( newsroom_access_levels() ),
 		);
-	}
-	foreach ( $all as $type ) {
-		add_filter( "rest_prepare_{$type}", 'newsroom_complete_acf', 20, 2 );
-	}
+	};
+	newsroom_rest_field( $all, 'acf', 'newsroom_rest_acf', array( 'type' => 'object' ) );
+	newsroom_rest_field( $all, 'image', 'newsroom_rest_image', newsroom_picture_schema() );
+	newsroom_rest_field( $all, 'old_slugs', 'newsroom_rest_old_slugs', $texts );
+	newsroom_rest_field( array( 'articles', 'video', 'crosswords' ), 'category', 'newsroom_rest_category', $terms );
+	newsroom_rest_field( 'articles', 'access', 'newsroom_rest_access', $level );
+	newsroom_rest_field( 'articles', 'restricted', 'newsroom_rest_restricted', array( 'type' => 'boolean' ) );
+	newsroom_rest_field( 'authors', 'role', 'newsroom_rest_role', array( 'type' => 'string' ) );
 }
 
 /**
@@ -92,11 +70,11 @@ function newsroom_picture_schema() {
 /**
  * The field `acf`: an object, even if it is empty.
  *
- * @param array $item Prepared document.
+ * @param int $id Document.
  * @return object
  */
-function newsroom_rest_acf( $item ) {
-	$post = get_post( $item['id'] );
+function newsroom_rest_acf( $id ) {
+	$post = get_post( $id );
 	return (object) ( $post ? newsroom_fields_of( $post ) : array() );
 }
 
@@ -121,66 +99,66 @@ function newsroom_complete_acf( $response, $post ) {
 /**
  * `image`.
  *
- * @param array $item Prepared document.
+ * @param int $id Document.
  * @return array|null
  */
-function newsroom_rest_image( $item ) {
-	return newsroom_picture( (int) get_post_thumbnail_id( $item['id'] ) );
+function newsroom_rest_image( $id ) {
+	return newsroom_picture( (int) get_post_thumbnail_id( $id ) );
 }
 
 /**
  * `category`.
  *
- * @param array $item Prepared document.
+ * @param int $id Document.
  * @return array[]
  */
-function newsroom_rest_category( $item ) {
-	$post = get_post( $item['id'] );
+function newsroom_rest_category( $id ) {
+	$post = get_post( $id );
 	return $post ? newsroom_sections_of( $post ) : array();
 }
 
 /**
  * `access`.
  *
- * @param array $item Prepared document.
+ * @param int $id Document.
  * @return string
  */
-function newsroom_rest_access( $item ) {
-	$post = get_post( $item['id'] );
+function newsroom_rest_access( $id ) {
+	$post = get_post( $id );
 	return $post ? newsroom_level_of( $post ) : 'default';
 }
 
 /**
  * `restricted`.
  *
- * @param array $item Prepared document.
+ * @param int $id Document.
  * @return bool
  */
-function newsroom_rest_restricted( $item ) {
-	return newsroom_is_cut( get_post( $item['id'] ) );
+function newsroom_rest_restricted( $id ) {
+	return newsroom_is_cut( get_post( $id ) );
 }
 
 /**
  * `role` of an author.
  *
- * @param array $item Prepared document.
+ * @param int $id Document.
  * @return string
  */
-function newsroom_rest_role( $item ) {
-	return newsroom_plain( get_post_meta( $item['id'], 'newsroom_role', true ) );
+function newsroom_rest_role( $id ) {
+	return newsroom_plain( get_post_meta( $id, 'newsroom_role', true ) );
 }
 
 /**
  * `old_slugs`: former addresses of the document, from which the site redirects: slugs, and whole paths if it was a post before the
  * WordPress was adopted.
  *
- * @param array $item Prepared document.
+ * @param int $id Document.
  * @return string[]
  */
-function newsroom_rest_old_slugs( $item ) {
-	$slugs   = array_merge( (array) get_post_meta( $item['id'], '_wp_old_slug' ), (array) get_post_meta( $item['id'], '_newsroom_former_path' ) );
-	$slugs[] = (string) get_post_meta( $item['id'], '_newsroom_live_slug', true );
-	return array_values( array_unique( array_diff( array_filter( array_map( 'strval', $slugs ) ), array( get_post_field( 'post_name', $item['id'], 'raw' ) ) ) ) );
+function newsroom_rest_old_slugs( $id ) {
+	$slugs   = array_merge( (array) get_post_meta( $id, '_wp_old_slug' ), (array) get_post_meta( $id, '_newsroom_former_path' ) );
+	$slugs[] = (string) get_post_meta( $id, '_newsroom_live_slug', true );
+	return array_values( array_unique( array_diff( array_filter( array_map( 'strval', $slugs ) ), array( get_post_field( 'post_name', $id, 'raw' ) ) ) ) );
 }
 
 /**

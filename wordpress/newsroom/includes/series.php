@@ -14,13 +14,35 @@ if ( ! defined( 'ABSPATH' ) ) {
 define( 'NEWSROOM_PODCAST_NAMESPACE', 'ead4c236-bf58-58c6-a2c6-a6b28d128cb6' );
 
 add_action( 'add_meta_boxes_podcasts', 'newsroom_series_box_added' );
-add_action( 'rest_api_init', 'newsroom_register_series' );
 add_action( 'wp_after_insert_post', 'newsroom_keep_series_id', 10, 2 );
 add_action( 'before_delete_post', 'newsroom_keep_episodes_paid' );
 foreach ( array( 'added', 'updated', 'deleted' ) as $newsroom_verb ) {
 	add_action( "{$newsroom_verb}_post_meta", 'newsroom_series_meta_changed', 10, 3 );
 }
 unset( $newsroom_verb );
+newsroom_rest_field(
+	'podcasts',
+	'series',
+	'newsroom_series_settings',
+	array(
+		'type'       => 'object',
+		'properties' => array(
+			'guid'     => array( 'type' => 'string' ),
+			'language' => array( 'type' => 'string' ),
+			'author'   => array( 'type' => 'string' ),
+			'email'    => array( 'type' => 'string' ),
+			'category' => array(
+				'type'  => 'array',
+				'items' => array( 'type' => 'string' ),
+			),
+			'explicit' => array( 'type' => 'boolean' ),
+			'access'   => array(
+				'type' => 'string',
+				'enum' => array( 'everyone', 'subscriber' ),
+			),
+		),
+	)
+);
 
 /**
  * Categories of podcast directories (Apple Podcasts), each with its subcategories.
@@ -203,41 +225,6 @@ function newsroom_series_settings( $id ) {
 		'category' => explode( ' > ', newsroom_sanitize_series_category( $value( 'category' ) ) ),
 		'explicit' => '1' === newsroom_sanitize_flag( $value( 'explicit' ) ),
 		'access'   => newsroom_sanitize_series_access( $value( 'access' ) ),
-	);
-}
-
-/**
- * Registers the REST field `series`.
- */
-function newsroom_register_series() {
-	register_rest_field(
-		'podcasts',
-		'series',
-		array(
-			'get_callback' => static function ( $item ) {
-				return newsroom_series_settings( $item['id'] );
-			},
-			'schema'       => array(
-				'type'       => 'object',
-				'context'    => array( 'view', 'edit', 'embed' ),
-				'readonly'   => true,
-				'properties' => array(
-					'guid'     => array( 'type' => 'string' ),
-					'language' => array( 'type' => 'string' ),
-					'author'   => array( 'type' => 'string' ),
-					'email'    => array( 'type' => 'string' ),
-					'category' => array(
-						'type'  => 'array',
-						'items' => array( 'type' => 'string' ),
-					),
-					'explicit' => array( 'type' => 'boolean' ),
-					'access'   => array(
-						'type' => 'string',
-						'enum' => array( 'everyone', 'subscriber' ),
-					),
-				),
-			),
-		)
 	);
 }
 

@@ -9,22 +9,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 	exit;
 }
 
-add_action( 'rest_api_init', 'newsroom_register_status_route' );
-
-/**
- * Registers the route.
- */
-function newsroom_register_status_route() {
-	register_rest_route(
-		'newsroom/v1',
-		'/status',
-		array(
-			'methods'             => 'GET',
-			'callback'            => 'newsroom_rest_status',
-			'permission_callback' => '__return_true',
-		)
-	);
-}
+newsroom_route( 'GET', '/status', 'newsroom_rest_status', '__return_true' );
 
 /**
  * Versions, address and time zone. Callers without an account get only major versions.

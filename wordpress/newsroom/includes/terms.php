@@ -11,7 +11,31 @@ if ( ! defined( 'ABSPATH' ) ) {
 }
 
 add_action( 'init', 'newsroom_register_term_meta', 11 );
-add_action( 'rest_api_init', 'newsroom_register_term_fields' );
+newsroom_rest_field(
+	'category',
+	'newsroom',
+	'newsroom_rest_section',
+	static function () {
+		return array(
+			'description' => __( 'How the section appears on the site.', 'newsroom' ),
+			'type'        => 'object',
+			'properties'  => array(
+				'label'               => array( 'type' => 'string' ),
+				'navigation_position' => array( 'type' => array( 'integer', 'null' ) ),
+				'home_count'          => array( 'type' => 'integer' ),
+				'color'               => array(
+					'type' => 'string',
+					'enum' => array( 'default', 'red' ),
+				),
+				'show_in_media'       => array( 'type' => 'boolean' ),
+				'former_slugs'        => array(
+					'type'  => 'array',
+					'items' => array( 'type' => 'string' ),
+				),
+			),
+		);
+	}
+);
 
 /**
  * The ten sections of a new paper.
@@ -165,45 +189,11 @@ function newsroom_section_settings( $term_id ) {
 }
 
 /**
- * Adds `newsroom` to /wp/v2/categories.
- */
-function newsroom_register_term_fields() {
-	register_rest_field(
-		'category',
-		'newsroom',
-		array(
-			'get_callback' => 'newsroom_rest_section',
-			'schema'       => array(
-				'description' => __( 'How the section appears on the site.', 'newsroom' ),
-				'type'        => 'object',
-				'context'     => array( 'view', 'edit', 'embed' ),
-				'readonly'    => true,
-				'properties'  => array(
-					'label'               => array( 'type' => 'string' ),
-					'navigation_position' => array( 'type' => array( 'integer', 'null' ) ),
-					'home_count'          => array( 'type' => 'integer' ),
-					'color'               => array(
-						'type' => 'string',
-						'enum' => array( 'default', 'red' ),
-					),
-					'show_in_media'       => array( 'type' => 'boolean' ),
-					'former_slugs'        => array(
-						'type'  => 'array',
-						'items' => array( 'type' => 'string' ),
-					),
-				),
-			),
-		)
-	);
-}
-
-/**
  * `newsroom` of a category in REST.
  *
- * @param array $term Prepared category.
+ * @param int $id Category.
  * @return array
  */
-function newsroom_rest_section( $term ) {
-	$id = (int) $term['id'];
+function newsroom_rest_section( $id ) {
 	return newsroom_section_settings( $id ) + array( 'former_slugs' => newsroom_former_section_slugs( $id ) );
 }

@@ -13,10 +13,20 @@ if ( ! defined( 'ABSPATH' ) ) {
 /** Versions in the panel. */
 define( 'NEWSROOM_VERSIONS_IN_PANEL', 5 );
 
-add_action( 'rest_api_init', 'newsroom_register_version_route' );
 add_action( 'enqueue_block_editor_assets', 'newsroom_versions_panel' );
 add_action( 'add_meta_boxes', 'newsroom_add_versions_box', 10, 2 );
 add_action( 'load-post.php', 'newsroom_version_in_form' );
+newsroom_route(
+	'GET',
+	'/versions/(?P<id>\d+)',
+	static function ( $request ) {
+		return newsroom_newest_versions( get_post( (int) $request['id'] ) );
+	},
+	static function ( $request ) {
+		return newsroom_may_see_versions( get_post( (int) $request['id'] ) );
+	},
+	array( 'id' => array( 'type' => 'integer' ) )
+);
 
 /**
  * Prints the link that opens a version in the editor.
@@ -28,26 +38,6 @@ function newsroom_restore_link( $story, $row ) {
 	/* translators: %s: number of a version. */
 	$label = sprintf( __( 'Restore in the editor: version %s', 'newsroom' ), number_format_i18n( $row->number ) );
 	printf( '<a href="%1$s" aria-label="%2$s">%3$s</a>', esc_url( add_query_arg( 'newsroom_version', (int) $row->id, get_edit_post_link( $story->ID, 'raw' ) ) ), esc_attr( $label ), esc_html__( 'Restore in the editor', 'newsroom' ) );
-}
-
-/**
- * Registers /newsroom/v1/versions: the newest versions of one story, for the panel.
- */
-function newsroom_register_version_route() {
-	register_rest_route(
-		'newsroom/v1',
-		'/versions/(?P<id>\d+)',
-		array(
-			'methods'             => 'GET',
-			'callback'            => static function ( $request ) {
-				return rest_ensure_response( newsroom_newest_versions( get_post( (int) $request['id'] ) ) );
-			},
-			'permission_callback' => static function ( $request ) {
-				return newsroom_may_see_versions( get_post( (int) $request['id'] ) );
-			},
-			'args'                => array( 'id' => array( 'type' => 'integer' ) ),
-		)
-	);
 }
 
 /**
