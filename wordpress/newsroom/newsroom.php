@@ -80,7 +80,6 @@ $newsroom_parts = array(
 	'version-screen', // The list of a story's versions.
 	'version-compare', // Comparison of two versions.
 	'version-restore', // Opens an earlier version in the editor as an unsaved change.
-	'version-privacy', // Export and erasure of an editor's name.
 	'changes-route', // /newsroom/v1/changes.
 	'deliveries',    // Sends what is due, retries.
 	'webhook',       // One signed request.
@@ -98,7 +97,7 @@ $newsroom_parts = array(
 	'front-slots',   // Slots of a front, and how two fronts differ.
 	'front-routes',  // Routes of the screen.
 	'front-screen',  // The screen "Front".
-	'front-privacy', // Export and erasure of an editor's name in fronts and in the alert.
+	'editor-privacy', // Export and erasure of an editor's name in versions, in fronts and in the alert.
 	'settings',      // Settings → Newsroom.
 	'settings-log',  // The last deliveries.
 	'adopt',         // An ordinary WordPress becomes a newsroom: the task and its phases.
