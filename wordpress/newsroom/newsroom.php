@@ -32,6 +32,7 @@ $newsroom_parts = array(
 	'term-screen',   // Sections: the edit screens and columns.
 	'fields',        // Post meta and how it is cleaned.
 	'values',        // Values of fields, including those of Advanced Custom Fields.
+	'form-fields',   // Labeled fields of boxes and screens.
 	'meta-boxes',    // Boxes next to the editor.
 	'picker',        // An ordered list of documents in a box.
 	'top-stories',   // The box of the front page.

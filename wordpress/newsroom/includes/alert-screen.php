@@ -202,23 +202,25 @@ function newsroom_alert_form() {
 	}
 	printf( '<form method="post" action="%s" data-newsroom-alert-form><input type="hidden" name="action" value="newsroom_alert"><input type="hidden" name="newsroom_alert_id" value="%s">', esc_url( admin_url( 'admin-post.php' ) ), esc_attr( wp_generate_uuid4() ) );
 	wp_nonce_field( 'newsroom_alert', '_wpnonce', false );
-	printf(
-		'<p><label for="newsroom_alert_text"><strong>%1$s</strong></label><br><input type="text" class="large-text" id="newsroom_alert_text" name="newsroom_alert_text" value="%2$s" maxlength="%3$d" required autocomplete="off" aria-describedby="newsroom_alert_text-description"></p><p class="description" id="newsroom_alert_text-description">%4$s</p>',
-		esc_html__( 'One line', 'newsroom' ),
-		esc_attr( $begin['text'] ),
-		(int) NEWSROOM_ALERT_LENGTH,
-		esc_html__( 'What happened, in one sentence. Readers see it above everything else.', 'newsroom' )
+	$attributes = array(
+		'class'        => 'large-text',
+		'maxlength'    => NEWSROOM_ALERT_LENGTH,
+		'required'     => true,
+		'autocomplete' => 'off',
 	);
-	printf( '<p><label for="newsroom_alert_story"><strong>%1$s</strong></label><br><select id="newsroom_alert_story" name="newsroom_alert_story"><option value="0">%2$s</option>', esc_html__( 'Story', 'newsroom' ), esc_html__( 'No link', 'newsroom' ) );
+	newsroom_print_input( 'newsroom_alert_text', __( 'One line', 'newsroom' ), $begin['text'], __( 'What happened, in one sentence. Readers see it above everything else.', 'newsroom' ), $attributes );
+	$stories = array( 0 => __( 'No link', 'newsroom' ) );
 	foreach ( newsroom_alert_stories( (int) $begin['story'] ) as $story ) {
-		printf( '<option value="%1$d"%2$s>%3$s</option>', (int) $story->ID, selected( (int) $begin['story'], $story->ID, false ), esc_html( newsroom_plain( $story->post_title ) ) );
+		$stories[ $story->ID ] = newsroom_plain( $story->post_title );
 	}
-	printf( '</select></p><p><label for="newsroom_alert_hours"><strong>%1$s</strong></label><br><select id="newsroom_alert_hours" name="newsroom_alert_hours">', esc_html__( 'Ends automatically after', 'newsroom' ) );
+	newsroom_print_select( 'newsroom_alert_story', __( 'Story', 'newsroom' ), (int) $begin['story'], $stories, '', array( 'class' => null ) );
+	$lengths = array();
 	foreach ( array( 1, 2, 4, 8, 12, 24 ) as $hours ) {
 		/* translators: %s: number of hours. */
-		printf( '<option value="%1$d"%2$s>%3$s</option>', (int) $hours, selected( (int) $begin['hours'], $hours, false ), esc_html( sprintf( _n( '%s hour', '%s hours', $hours, 'newsroom' ), number_format_i18n( $hours ) ) ) );
+		$lengths[ $hours ] = sprintf( _n( '%s hour', '%s hours', $hours, 'newsroom' ), number_format_i18n( $hours ) );
 	}
-	printf( '</select></p><fieldset><legend><strong>%s</strong></legend>', esc_html__( 'Also send it once to readers who signed up for alerts', 'newsroom' ) );
+	newsroom_print_select( 'newsroom_alert_hours', __( 'Ends automatically after', 'newsroom' ), (int) $begin['hours'], $lengths, '', array( 'class' => null ) );
+	printf( '<fieldset><legend><strong>%s</strong></legend>', esc_html__( 'Also send it once to readers who signed up for alerts', 'newsroom' ) );
 	foreach ( array( 'mail' => __( 'Email', 'newsroom' ), 'push' => __( 'Web push', 'newsroom' ) ) as $way => $label ) { // phpcs:ignore WordPress.Arrays
 		printf( '<label><input type="checkbox" name="newsroom_alert_%1$s" value="1"%2$s> %3$s</label><br>', esc_attr( $way ), checked( ! empty( $begin[ $way ] ), true, false ), esc_html( $label ) );
 	}

@@ -130,21 +130,26 @@ function newsroom_article_filters( $type ) {
 	}
 	$author = (int) newsroom_asked_filter( 'newsroom_byline' );
 	if ( $author ) {
-		printf( '<label class="screen-reader-text" for="newsroom-filter-byline">%s</label>', esc_html__( 'Filter by byline', 'newsroom' ) );
-		printf(
-			'<select name="newsroom_byline" id="newsroom-filter-byline"><option value="">%1$s</option><option value="%2$d" selected>%3$s</option></select>',
-			esc_html__( 'All bylines', 'newsroom' ),
-			(int) $author,
-			esc_html( newsroom_author_label( $author ) )
+		$options = array(
+			''      => __( 'All bylines', 'newsroom' ),
+			$author => newsroom_author_label( $author ),
 		);
+		newsroom_article_filter( 'byline', __( 'Filter by byline', 'newsroom' ), $author, $options );
 	}
-	$chosen = newsroom_asked_filter( 'newsroom_access' );
-	printf( '<label class="screen-reader-text" for="newsroom-filter-access">%s</label>', esc_html__( 'Filter by who may read it', 'newsroom' ) );
-	printf( '<select name="newsroom_access" id="newsroom-filter-access"><option value="">%s</option>', esc_html__( 'All access levels', 'newsroom' ) );
-	foreach ( newsroom_access_levels() as $level => $label ) {
-		printf( '<option value="%1$s"%2$s>%3$s</option>', esc_attr( $level ), selected( $chosen, $level, false ), esc_html( $label ) );
-	}
-	echo '</select>';
+	$options = array( '' => __( 'All access levels', 'newsroom' ) ) + newsroom_access_levels();
+	newsroom_article_filter( 'access', __( 'Filter by who may read it', 'newsroom' ), newsroom_asked_filter( 'newsroom_access' ), $options );
+}
+
+/**
+ * Prints a filter.
+ *
+ * @param string                   $name    Name, without the prefix.
+ * @param string                   $label   Label.
+ * @param int|string               $chosen  Value.
+ * @param array<int|string,string> $options Labels by value.
+ */
+function newsroom_article_filter( $name, $label, $chosen, $options ) {
+	printf( '<label class="screen-reader-text" for="newsroom-filter-%1$s">%2$s</label><select name="newsroom_%1$s" id="newsroom-filter-%1$s">%3$s</select>', esc_attr( $name ), esc_html( $label ), newsroom_options( $options, $chosen ) ); // phpcs:ignore WordPress.Security.EscapeOutput -- escaped where it is made.
 }
 
 /**

@@ -156,18 +156,8 @@ function newsroom_byline_box( $post ) {
 			array_combine( $lists[ $key ], array_map( 'newsroom_author_label', $lists[ $key ] ) )
 		);
 	}
-	printf(
-		'<p><label for="newsroom_agency"><strong>%1$s</strong></label><br><input type="text" class="widefat" id="newsroom_agency" name="newsroom_agency" value="%2$s" maxlength="%3$d" aria-describedby="newsroom_agency-description"></p><p class="description" id="newsroom_agency-description">%4$s</p>',
-		esc_html( $words['agency'] ),
-		esc_attr( get_post_meta( $post->ID, 'newsroom_agency', true ) ),
-		(int) NEWSROOM_LONGEST_LINE,
-		esc_html( $words['agencyHelp'] )
-	);
-	printf(
-		'<p><label for="newsroom_agency_url"><strong>%1$s</strong></label><br><input type="url" class="widefat" id="newsroom_agency_url" name="newsroom_agency_url" value="%2$s"></p>',
-		esc_html( $words['agencyUrl'] ),
-		esc_attr( get_post_meta( $post->ID, 'newsroom_agency_url', true ) )
-	);
+	newsroom_print_input( 'newsroom_agency', $words['agency'], get_post_meta( $post->ID, 'newsroom_agency', true ), $words['agencyHelp'], array( 'maxlength' => NEWSROOM_LONGEST_LINE ) );
+	newsroom_print_input( 'newsroom_agency_url', $words['agencyUrl'], get_post_meta( $post->ID, 'newsroom_agency_url', true ), '', array( 'type' => 'url' ) );
 }
 
 /**
@@ -176,11 +166,5 @@ function newsroom_byline_box( $post ) {
  * @param WP_Post $post Author.
  */
 function newsroom_role_control( $post ) {
-	printf(
-		'<p><label for="newsroom_role"><strong>%1$s</strong></label><br><input type="text" class="widefat" id="newsroom_role" name="newsroom_role" value="%2$s" maxlength="%3$d" aria-describedby="newsroom_role-description"></p><p class="description" id="newsroom_role-description">%4$s</p>',
-		esc_html__( 'Role', 'newsroom' ),
-		esc_attr( get_post_meta( $post->ID, 'newsroom_role', true ) ),
-		(int) NEWSROOM_LONGEST_LINE,
-		esc_html__( 'Such as “Economics editor.” Readers see it on the author’s page and in the list of authors.', 'newsroom' )
-	);
+	newsroom_print_input( 'newsroom_role', __( 'Role', 'newsroom' ), get_post_meta( $post->ID, 'newsroom_role', true ), __( 'Such as “Economics editor.” Readers see it on the author’s page and in the list of authors.', 'newsroom' ), array( 'maxlength' => NEWSROOM_LONGEST_LINE ) );
 }

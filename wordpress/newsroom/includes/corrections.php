@@ -310,11 +310,7 @@ function newsroom_corrections_box( $post ) {
 	foreach ( array_slice( $notes, 0, NEWSROOM_MOST_CORRECTIONS ) as $at => $note ) {
 		$name = "newsroom_corrections[$at]";
 		echo '<fieldset class="newsroom-correction"><legend>' . esc_html( '' === $note['date'] ? __( 'New note', 'newsroom' ) : newsroom_correction_kinds()[ $note['kind'] ] ) . '</legend><p>';
-		printf( '<label>%1$s <select name="%2$s[kind]">', esc_html__( 'Kind', 'newsroom' ), esc_attr( $name ) );
-		foreach ( newsroom_correction_kinds() as $kind => $label ) {
-			printf( '<option value="%1$s"%2$s>%3$s</option>', esc_attr( $kind ), selected( $note['kind'], $kind, false ), esc_html( $label ) );
-		}
-		echo '</select></label> ';
+		printf( '<label>%1$s <select name="%2$s[kind]">%3$s</select></label> ', esc_html__( 'Kind', 'newsroom' ), esc_attr( $name ), newsroom_options( newsroom_correction_kinds(), $note['kind'] ) ); // phpcs:ignore WordPress.Security.EscapeOutput -- escaped where it is made.
 		$shown = '' === $note['date'] ? '' : get_date_from_gmt( str_replace( array( 'T', 'Z' ), array( ' ', '' ), $note['date'] ), 'Y-m-d\TH:i:s' );
 		printf( '<label>%1$s <input type="datetime-local" step="1" name="%2$s[local]" value="%3$s"></label></p>', esc_html__( 'Date and time', 'newsroom' ), esc_attr( $name ), esc_attr( $shown ) );
 		printf( '<p><label>%1$s<textarea class="widefat" rows="3" maxlength="%2$d" name="%3$s[text]">%4$s</textarea></label></p></fieldset>', esc_html__( 'Text', 'newsroom' ), (int) NEWSROOM_LONGEST_CORRECTION, esc_attr( $name ), esc_textarea( $note['text'] ) );

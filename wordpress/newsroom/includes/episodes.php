@@ -251,7 +251,7 @@ function newsroom_episode_box( $post ) {
 	}
 	printf( '<p class="description">%s</p>', esc_html( $words['help'] ) );
 	if ( current_user_can( 'edit_post_meta', $post->ID, 'newsroom_audio' ) ) {
-		newsroom_episode_select( 'newsroom_audio', __( 'Audio file', 'newsroom' ), $chosen, $audio );
+		newsroom_print_select( 'newsroom_audio', __( 'Audio file', 'newsroom' ), $chosen, $audio );
 	}
 	$series  = (int) $value( 'newsroom_series' );
 	$choices = array( 0 => __( '— No series —', 'newsroom' ) ) + newsroom_series_choices();
@@ -260,23 +260,13 @@ function newsroom_episode_box( $post ) {
 		/* translators: %s: title of a series. */
 		$choices[ $series ] = sprintf( __( '%s (not published)', 'newsroom' ), newsroom_plain( get_post_field( 'post_title', $series, 'raw' ) ) );
 	}
-	newsroom_episode_select( 'newsroom_series', __( 'Series', 'newsroom' ), $series, $choices );
-	printf(
-		'<p><label>%1$s <input type="text" class="widefat" name="newsroom_episode_title" value="%2$s"></label></p><p class="description">%3$s</p>',
-		esc_html__( 'Episode title', 'newsroom' ),
-		esc_attr( $value( 'newsroom_episode_title' ) ),
-		esc_html( $words['title'] )
-	);
+	newsroom_print_select( 'newsroom_series', __( 'Series', 'newsroom' ), $series, $choices );
+	newsroom_print_input( 'newsroom_episode_title', __( 'Episode title', 'newsroom' ), $value( 'newsroom_episode_title' ), $words['title'] );
 	foreach ( newsroom_bad_chapters( $value( 'newsroom_chapters' ) ) as $line ) {
 		printf( '<p class="newsroom-problem" role="alert">%s</p>', esc_html( sprintf( $words['line'], $line ) ) );
 	}
-	$areas = array(
-		'newsroom_chapters'   => array( __( 'Chapters', 'newsroom' ), 6, $words['chapters'] ),
-		'newsroom_transcript' => array( __( 'Transcript', 'newsroom' ), 8, $words['transcript'] ),
-	);
-	foreach ( $areas as $key => $area ) {
-		printf( '<p><label>%1$s<textarea class="widefat" rows="%2$d" name="%3$s">%4$s</textarea></label></p><p class="description">%5$s</p>', esc_html( $area[0] ), (int) $area[1], esc_attr( $key ), esc_textarea( $value( $key ) ), esc_html( $area[2] ) );
-	}
+	newsroom_print_textarea( 'newsroom_chapters', __( 'Chapters', 'newsroom' ), $value( 'newsroom_chapters' ), $words['chapters'], array( 'rows' => 6 ) );
+	newsroom_print_textarea( 'newsroom_transcript', __( 'Transcript', 'newsroom' ), $value( 'newsroom_transcript' ), $words['transcript'], array( 'rows' => 8 ) );
 }
 
 /**
@@ -294,20 +284,4 @@ function newsroom_bad_chapters( $text ) {
 			}
 		)
 	);
-}
-
-/**
- * Prints a choice of the box.
- *
- * @param string            $name    Meta key.
- * @param string            $label   Label.
- * @param int               $chosen  Value.
- * @param array<int,string> $options Values and their words.
- */
-function newsroom_episode_select( $name, $label, $chosen, $options ) {
-	printf( '<p><label>%1$s <select class="widefat" name="%2$s">', esc_html( $label ), esc_attr( $name ) );
-	foreach ( $options as $value => $words ) {
-		printf( '<option value="%1$d"%2$s>%3$s</option>', (int) $value, selected( $chosen, $value, false ), esc_html( $words ) );
-	}
-	echo '</select></label></p>';
 }

@@ -102,11 +102,7 @@ function newsroom_headline_test_box( $post ) {
 		'running' => __( 'Run the test', 'newsroom' ),
 		'ended'   => __( 'The test is over', 'newsroom' ),
 	);
-	printf( '<p><label>%1$s <select name="%2$s[state]">', esc_html__( 'Test', 'newsroom' ), esc_attr( $name ) );
-	foreach ( $states as $state => $label ) {
-		printf( '<option value="%1$s"%2$s>%3$s</option>', esc_attr( $state ), selected( $test['state'], $state, false ), esc_html( $label ) );
-	}
-	echo '</select></label></p>';
+	printf( '<p><label>%1$s <select name="%2$s[state]">%3$s</select></label></p>', esc_html__( 'Test', 'newsroom' ), esc_attr( $name ), newsroom_options( $states, $test['state'] ) ); // phpcs:ignore WordPress.Security.EscapeOutput -- escaped where it is made.
 }
 
 /**

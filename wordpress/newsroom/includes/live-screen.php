@@ -208,13 +208,8 @@ function newsroom_live_state_script() {
 function newsroom_live_control( $post ) {
 	$chosen = newsroom_sanitize_live( get_post_meta( $post->ID, 'newsroom_live', true ) );
 	printf( '<input type="hidden" name="newsroom_live_before" value="%s">', esc_attr( $chosen ) );
-	echo '<p><label for="newsroom_live"><strong>' . esc_html__( 'Live coverage', 'newsroom' ) . '</strong></label><br><select class="widefat" id="newsroom_live" name="newsroom_live" aria-describedby="newsroom_live-description">';
-	foreach ( newsroom_live_states() as $state => $label ) {
-		printf( '<option value="%1$s"%2$s>%3$s</option>', esc_attr( $state ), selected( $chosen, $state, false ), esc_html( $label ) );
-	}
-	printf( '</select></p><p class="description" id="newsroom_live-description">%s', esc_html__( 'A live story has entries, newest first, below its text.', 'newsroom' ) );
+	newsroom_print_select( 'newsroom_live', __( 'Live coverage', 'newsroom' ), $chosen, newsroom_live_states(), __( 'A live story has entries, newest first, below its text.', 'newsroom' ) );
 	if ( 'auto-draft' !== $post->post_status ) {
-		printf( ' <a href="%1$s">%2$s</a>', esc_url( newsroom_live_address( $post->ID ) ), esc_html__( 'Write entries', 'newsroom' ) );
+		printf( '<p><a href="%1$s">%2$s</a></p>', esc_url( newsroom_live_address( $post->ID ) ), esc_html__( 'Write entries', 'newsroom' ) );
 	}
-	echo '</p>';
 }

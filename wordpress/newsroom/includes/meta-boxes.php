@@ -67,19 +67,18 @@ function newsroom_fields_box( $post ) {
 		if ( 'newsroom_author' === $key ) {
 			newsroom_author_control( (int) $value );
 		} elseif ( 'newsroom_video_url' === $key ) {
-			printf(
-				'<p><label for="newsroom_video_url"><strong>%1$s</strong></label><br><input type="url" class="widefat" id="newsroom_video_url" name="newsroom_video_url" value="%2$s" placeholder="https://www.youtube.com/watch?v=…" inputmode="url" aria-describedby="newsroom_video_url-description"></p><p class="description" id="newsroom_video_url-description">%3$s</p>',
-				esc_html__( 'Video address', 'newsroom' ),
-				esc_attr( $value ),
-				esc_html__( 'The video’s page on YouTube.', 'newsroom' )
+			$attributes = array(
+				'type'        => 'url',
+				'placeholder' => 'https://www.youtube.com/watch?v=…',
+				'inputmode'   => 'url',
 			);
+			newsroom_print_input( $key, __( 'Video address', 'newsroom' ), $value, __( 'The video’s page on YouTube.', 'newsroom' ), $attributes );
 		} elseif ( 'newsroom_iframe' === $key ) {
-			printf(
-				'<p><label for="newsroom_iframe"><strong>%1$s</strong></label><br><textarea class="widefat code" rows="5" id="newsroom_iframe" name="newsroom_iframe" aria-describedby="newsroom_iframe-description">%2$s</textarea></p><p class="description" id="newsroom_iframe-description">%3$s</p>',
-				esc_html__( 'Crossword embed', 'newsroom' ),
-				esc_textarea( $value ),
-				esc_html__( 'The puzzle’s embed code (an iframe) or its address. Scripts are removed.', 'newsroom' )
+			$attributes = array(
+				'rows'  => 5,
+				'class' => 'widefat code',
 			);
+			newsroom_print_textarea( $key, __( 'Crossword embed', 'newsroom' ), $value, __( 'The puzzle’s embed code (an iframe) or its address. Scripts are removed.', 'newsroom' ), $attributes );
 		}
 	}
 	if ( 'articles' === $post->post_type ) {
@@ -121,17 +120,16 @@ function newsroom_author_control( $chosen ) {
 			'update_post_term_cache' => false,
 		)
 	);
-	echo '<p><label for="newsroom_author"><strong>' . esc_html__( 'Author', 'newsroom' ) . '</strong></label><br><select class="widefat" id="newsroom_author" name="newsroom_author">';
-	echo '<option value="0">' . esc_html__( '— No byline —', 'newsroom' ) . '</option>';
-	$ids = wp_list_pluck( $authors, 'ID' );
+	$ids     = wp_list_pluck( $authors, 'ID' );
 	if ( $chosen && ! in_array( $chosen, $ids, true ) ) {
 		// An author in the trash: without this option, saving would remove the byline.
 		$ids[] = $chosen;
 	}
+	$options = array( 0 => __( '— No byline —', 'newsroom' ) );
 	foreach ( $ids as $id ) {
-		printf( '<option value="%1$d"%2$s>%3$s</option>', (int) $id, selected( $chosen, $id, false ), esc_html( newsroom_author_label( $id ) ) );
+		$options[ $id ] = newsroom_author_label( $id );
 	}
-	echo '</select></p>';
+	newsroom_print_select( 'newsroom_author', __( 'Author', 'newsroom' ), $chosen, $options );
 	if ( current_user_can( 'edit_pages' ) ) {
 		printf( '<p><a href="%1$s" target="_blank">%2$s<span class="screen-reader-text"> %3$s</span></a></p>', esc_url( admin_url( 'post-new.php?post_type=authors' ) ), esc_html__( 'Add an author', 'newsroom' ), esc_html__( '(opens in a new tab)', 'newsroom' ) );
 	}

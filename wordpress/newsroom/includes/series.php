@@ -241,24 +241,18 @@ function newsroom_series_box_added() {
  * @param WP_Post $post Series.
  */
 function newsroom_series_box( $post ) {
-	$series   = newsroom_series_settings( $post->ID );
-	$category = implode( ' > ', $series['category'] );
+	$series = newsroom_series_settings( $post->ID );
 	wp_nonce_field( 'newsroom_fields_' . $post->ID, 'newsroom_fields_nonce' );
 	printf( '<p class="description">%s</p>', esc_html__( 'The title and the text describe the series. Its picture is the featured image.', 'newsroom' ) );
 	newsroom_series_picture_note( $post );
-	newsroom_series_select(
-		'access',
-		__( 'Who may listen', 'newsroom' ),
-		$series['access'],
-		array(
-			'everyone'   => __( 'Everyone', 'newsroom' ),
-			'subscriber' => __( 'Subscribers', 'newsroom' ),
-		),
-		__( 'For episodes whose story says “Same as the section”. Subscribers get their own feed.', 'newsroom' )
+	$access = array(
+		'everyone'   => __( 'Everyone', 'newsroom' ),
+		'subscriber' => __( 'Subscribers', 'newsroom' ),
 	);
-	newsroom_series_input( 'author', __( 'Author', 'newsroom' ), 'text', $series['author'], __( 'Who makes the series, as podcast directories show it.', 'newsroom' ) );
-	newsroom_series_input( 'email', __( 'Owner’s email address', 'newsroom' ), 'email', $series['email'], __( 'Directories write to it to check that the series is yours. It’s public.', 'newsroom' ) );
-	newsroom_series_input( 'language', __( 'Language', 'newsroom' ), 'text', $series['language'], __( 'A code such as en-US. Leave empty for the newspaper’s language.', 'newsroom' ) );
+	newsroom_print_select( 'newsroom_series_access', __( 'Who may listen', 'newsroom' ), $series['access'], $access, __( 'For episodes whose story says “Same as the section”. Subscribers get their own feed.', 'newsroom' ) );
+	newsroom_print_input( 'newsroom_series_author', __( 'Author', 'newsroom' ), $series['author'], __( 'Who makes the series, as podcast directories show it.', 'newsroom' ) );
+	newsroom_print_input( 'newsroom_series_email', __( 'Owner’s email address', 'newsroom' ), $series['email'], __( 'Directories write to it to check that the series is yours. It’s public.', 'newsroom' ), array( 'type' => 'email' ) );
+	newsroom_print_input( 'newsroom_series_language', __( 'Language', 'newsroom' ), $series['language'], __( 'A code such as en-US. Leave empty for the newspaper’s language.', 'newsroom' ) );
 	$options = array();
 	foreach ( newsroom_series_categories() as $name => $below ) {
 		$options[ $name ] = $name;
@@ -266,18 +260,13 @@ function newsroom_series_box( $post ) {
 			$options[ "$name > $sub" ] = "$name > $sub";
 		}
 	}
-	newsroom_series_select( 'category', __( 'Category', 'newsroom' ), $category, $options, '' );
-	newsroom_series_select(
-		'explicit',
-		__( 'Explicit language or adult content', 'newsroom' ),
-		$series['explicit'] ? '1' : '0',
-		array(
-			'0' => __( 'No', 'newsroom' ),
-			'1' => __( 'Yes', 'newsroom' ),
-		),
-		''
+	newsroom_print_select( 'newsroom_series_category', __( 'Category', 'newsroom' ), implode( ' > ', $series['category'] ), $options );
+	$yes_no = array(
+		'0' => __( 'No', 'newsroom' ),
+		'1' => __( 'Yes', 'newsroom' ),
 	);
-	newsroom_series_input( 'guid', __( 'Podcast GUID', 'newsroom' ), 'text', $series['guid'], __( 'Leave empty for a new series: it’s created when you publish and doesn’t change. If the series was on another host before, enter its GUID.', 'newsroom' ) );
+	newsroom_print_select( 'newsroom_series_explicit', __( 'Explicit language or adult content', 'newsroom' ), $series['explicit'] ? '1' : '0', $yes_no );
+	newsroom_print_input( 'newsroom_series_guid', __( 'Podcast GUID', 'newsroom' ), $series['guid'], __( 'Leave empty for a new series: it’s created when you publish and doesn’t change. If the series was on another host before, enter its GUID.', 'newsroom' ) );
 }
 
 /**
@@ -291,45 +280,5 @@ function newsroom_series_picture_note( $post ) {
 	$fits    = $picture && $width === (int) $picture['height'] && $width >= 1400 && $width <= 3000 && preg_match( '/\.(?:jpe?g|png)$/i', $picture['url'] );
 	if ( ! $fits ) {
 		printf( '<p class="newsroom-problem">%s</p>', esc_html__( 'Podcast directories require a square JPEG or PNG picture, 1400 to 3000 pixels wide.', 'newsroom' ) );
-	}
-}
-
-/**
- * Prints a field of one line.
- *
- * @param string $name  Field.
- * @param string $label Label.
- * @param string $type  Type of the input.
- * @param string $value Value.
- * @param string $help  Description.
- */
-function newsroom_series_input( $name, $label, $type, $value, $help ) {
-	printf(
-		'<p><label for="newsroom_series_%1$s"><strong>%2$s</strong></label><br><input type="%3$s" class="widefat" id="newsroom_series_%1$s" name="newsroom_series_%1$s" value="%4$s" aria-describedby="newsroom_series_%1$s-description"></p><p class="description" id="newsroom_series_%1$s-description">%5$s</p>',
-		esc_attr( $name ),
-		esc_html( $label ),
-		esc_attr( $type ),
-		esc_attr( $value ),
-		esc_html( $help )
-	);
-}
-
-/**
- * Prints a choice.
- *
- * @param string               $name    Field.
- * @param string               $label   Label.
- * @param string               $chosen  Value.
- * @param array<string,string> $options Values and their words.
- * @param string               $help    Description, or ''.
- */
-function newsroom_series_select( $name, $label, $chosen, $options, $help ) {
-	printf( '<p><label for="newsroom_series_%1$s"><strong>%2$s</strong></label><br><select class="widefat" id="newsroom_series_%1$s" name="newsroom_series_%1$s">', esc_attr( $name ), esc_html( $label ) );
-	foreach ( $options as $value => $words ) {
-		printf( '<option value="%1$s"%2$s>%3$s</option>', esc_attr( $value ), selected( (string) $chosen, (string) $value, false ), esc_html( $words ) );
-	}
-	echo '</select></p>';
-	if ( '' !== $help ) {
-		printf( '<p class="description">%s</p>', esc_html( $help ) );
 	}
 }

@@ -23,49 +23,43 @@ add_filter( 'manage_category_custom_column', 'newsroom_term_column', 10, 3 );
  * @return array[] Each: key, label, control (markup, escaped), description.
  */
 function newsroom_term_controls( $term_id ) {
-	$value    = static function ( $key ) use ( $term_id ) {
-		return $term_id ? (string) get_term_meta( $term_id, $key, true ) : '';
-	};
-	$color    = newsroom_sanitize_color( $value( 'newsroom_color' ) );
+	$number   = array(
+		'type'  => 'number',
+		'step'  => 1,
+		'class' => 'small-text',
+	);
+	$fields   = array(
+		'newsroom_label'               => array( __( 'Label', 'newsroom' ), __( 'The name in the navigation. Leave empty to use the category’s name.', 'newsroom' ), array( 'class' => null ) ),
+		'newsroom_navigation_position' => array( __( 'Navigation position', 'newsroom' ), __( 'The order of the sections, lowest first. A category without a position isn’t a section.', 'newsroom' ), $number + array( 'min' => 1 ) ),
+		'newsroom_home_count'          => array( __( 'Stories on the home page', 'newsroom' ), __( '0 leaves the section off the home page.', 'newsroom' ), $number + array( 'min' => 0, 'max' => 50 ) ), // phpcs:ignore WordPress.Arrays
+		'newsroom_color'               => array( __( 'Color', 'newsroom' ), __( 'The color of the section’s name above its stories.', 'newsroom' ), array( 'class' => null ) ),
+		'newsroom_show_in_media'       => array( __( 'Show on the video page', 'newsroom' ), __( 'Gives the section its own row on the video page.', 'newsroom' ), array( 'class' => null, 'type' => 'checkbox' ) ), // phpcs:ignore WordPress.Arrays
+	);
 	$controls = array();
-
-	$controls[] = array(
-		'newsroom_label',
-		__( 'Label', 'newsroom' ),
-		sprintf( '<input type="text" id="newsroom_label" name="newsroom_label" value="%s" aria-describedby="newsroom_label-description">', esc_attr( $value( 'newsroom_label' ) ) ),
-		__( 'The name in the navigation. Leave empty to use the category’s name.', 'newsroom' ),
-	);
-	$controls[] = array(
-		'newsroom_navigation_position',
-		__( 'Navigation position', 'newsroom' ),
-		sprintf( '<input type="number" min="1" step="1" class="small-text" id="newsroom_navigation_position" name="newsroom_navigation_position" value="%s" aria-describedby="newsroom_navigation_position-description">', esc_attr( $value( 'newsroom_navigation_position' ) ) ),
-		__( 'The order of the sections, lowest first. A category without a position isn’t a section.', 'newsroom' ),
-	);
-	$controls[] = array(
-		'newsroom_home_count',
-		__( 'Stories on the home page', 'newsroom' ),
-		sprintf( '<input type="number" min="0" max="50" step="1" class="small-text" id="newsroom_home_count" name="newsroom_home_count" value="%s" aria-describedby="newsroom_home_count-description">', esc_attr( $value( 'newsroom_home_count' ) ) ),
-		__( '0 leaves the section off the home page.', 'newsroom' ),
-	);
-	$controls[] = array(
-		'newsroom_color',
-		__( 'Color', 'newsroom' ),
-		sprintf(
-			'<select id="newsroom_color" name="newsroom_color" aria-describedby="newsroom_color-description"><option value="default"%1$s>%2$s</option><option value="red"%3$s>%4$s</option></select>',
-			selected( $color, 'default', false ),
-			esc_html__( 'Default', 'newsroom' ),
-			selected( $color, 'red', false ),
-			esc_html__( 'Red', 'newsroom' )
-		),
-		__( 'The color of the section’s name above its stories.', 'newsroom' ),
-	);
-	$controls[] = array(
-		'newsroom_show_in_media',
-		__( 'Show on the video page', 'newsroom' ),
-		sprintf( '<input type="checkbox" id="newsroom_show_in_media" name="newsroom_show_in_media" value="1"%s aria-describedby="newsroom_show_in_media-description">', checked( '1', $value( 'newsroom_show_in_media' ), false ) ),
-		__( 'Gives the section its own row on the video page.', 'newsroom' ),
-	);
+	foreach ( $fields as $key => list( $label, $help, $attributes ) ) {
+		$value = $term_id ? (string) get_term_meta( $term_id, $key, true ) : '';
+		if ( 'newsroom_color' === $key ) {
+			$control = newsroom_select( $key, newsroom_sanitize_color( $value ), newsroom_section_colors(), $help, $attributes );
+		} elseif ( 'newsroom_show_in_media' === $key ) {
+			$control = newsroom_input( $key, '1', $help, $attributes + array( 'checked' => '1' === $value ? true : null ) );
+		} else {
+			$control = newsroom_input( $key, $value, $help, $attributes );
+		}
+		$controls[] = array( $key, $label, $control, $help );
+	}
 	return $controls;
+}
+
+/**
+ * Labels of the colors of sections.
+ *
+ * @return array<string,string>
+ */
+function newsroom_section_colors() {
+	return array(
+		'default' => __( 'Default', 'newsroom' ),
+		'red'     => __( 'Red', 'newsroom' ),
+	);
 }
 
 /**
@@ -163,7 +157,7 @@ function newsroom_term_column( $content, $column, $term_id ) {
 		case 'newsroom_home_count':
 			return (string) $section['home_count'];
 		case 'newsroom_color':
-			return 'red' === $section['color'] ? esc_html__( 'Red', 'newsroom' ) : esc_html__( 'Default', 'newsroom' );
+			return esc_html( newsroom_section_colors()[ $section['color'] ] );
 		default:
 			return $section['show_in_media'] ? esc_html__( 'Yes', 'newsroom' ) : '—';
 	}

@@ -59,12 +59,7 @@ function newsroom_top_stories_box( $post ) {
 		newsroom_flag_control( 'newsroom_breaking', __( 'The first story is breaking news', 'newsroom' ), $post->ID );
 	}
 	if ( ! in_array( 'featured_excerpt', $acf, true ) ) {
-		printf(
-			'<p><label for="newsroom_featured_excerpt"><strong>%1$s</strong></label><br><textarea class="widefat" rows="4" id="newsroom_featured_excerpt" name="newsroom_featured_excerpt" aria-describedby="newsroom_featured_excerpt-description">%2$s</textarea></p><p class="description" id="newsroom_featured_excerpt-description">%3$s</p>',
-			esc_html__( 'Text under the lead headline', 'newsroom' ),
-			esc_textarea( get_post_meta( $post->ID, 'newsroom_featured_excerpt', true ) ),
-			esc_html__( 'Leave empty to show the article’s excerpt. For bullets, write one per line.', 'newsroom' )
-		);
+		newsroom_print_textarea( 'newsroom_featured_excerpt', __( 'Text under the lead headline', 'newsroom' ), get_post_meta( $post->ID, 'newsroom_featured_excerpt', true ), __( 'Leave empty to show the article’s excerpt. For bullets, write one per line.', 'newsroom' ), array( 'rows' => 4 ) );
 	}
 	if ( ! in_array( 'bulleted_featured_excerpt', $acf, true ) ) {
 		newsroom_flag_control( 'newsroom_bulleted', __( 'Show this text as bullets', 'newsroom' ), $post->ID );
