@@ -463,7 +463,7 @@
 
 	registerPanel( {
 		name: 'newsroom-headline-test',
-		title: words.title,
+		title: __( 'Headline test', 'newsroom' ),
 		Inside: HeadlineTest,
 		Always: Lock,
 	} );

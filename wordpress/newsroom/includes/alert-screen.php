@@ -30,8 +30,8 @@ function newsroom_add_alert_screen() {
  */
 function newsroom_alert_script( $screen ) {
 	if ( 'toplevel_page_newsroom-alert' === $screen ) {
-		wp_enqueue_script( 'newsroom-alert', plugins_url( 'assets/alert.js', NEWSROOM_FILE ), array( 'wp-api-fetch' ), NEWSROOM_VERSION, true );
-		wp_enqueue_style( 'newsroom-alert', plugins_url( 'assets/alert.css', NEWSROOM_FILE ), array(), NEWSROOM_VERSION );
+		newsroom_enqueue_part( 'alert', array( 'wp-api-fetch' ) );
+		newsroom_enqueue_style( 'alert' );
 	}
 }
 

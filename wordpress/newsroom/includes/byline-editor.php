@@ -10,9 +10,6 @@ if ( ! defined( 'ABSPATH' ) ) {
 	exit;
 }
 
-add_action( 'enqueue_block_editor_assets', 'newsroom_byline_panel' );
-add_action( 'add_meta_boxes_articles', 'newsroom_byline_box_added' );
-
 /**
  * Words that the panel and the box share.
  *
@@ -91,38 +88,24 @@ function newsroom_inherited_note( $id ) {
 }
 
 /**
- * Loads the panel of the block editor, for articles alone.
+ * Data for the panel of the block editor.
+ *
+ * @param WP_Post $post Article.
+ * @return array
  */
-function newsroom_byline_panel() {
-	$screen = get_current_screen();
-	$post   = get_post();
-	if ( ! $screen || 'articles' !== $screen->post_type || ! $post ) {
-		return;
-	}
+function newsroom_byline_panel_data( $post ) {
 	$names = array();
 	foreach ( array_merge( ...array_values( newsroom_editable_people( $post->ID ) ) ) as $id ) {
 		$names[ $id ] = newsroom_author_label( $id );
 	}
-	newsroom_enqueue_part(
-		'byline',
-		array( 'newsroom-panels', 'wp-a11y', 'wp-api-fetch', 'wp-components', 'wp-data', 'wp-element', 'wp-html-entities', 'wp-i18n' ),
-		'newsroomByline',
-		array(
-			'words'     => newsroom_byline_words(),
-			'names'     => (object) $names,
-			'inherited' => newsroom_inherited_note( $post->ID ),
-			'acf'       => null !== newsroom_acf_people( array( 'authors', 'author' ), $post->ID ),
-			'most'      => NEWSROOM_MOST_AUTHORS,
-			'longest'   => NEWSROOM_LONGEST_LINE,
-		)
+	return array(
+		'words'     => newsroom_byline_words(),
+		'names'     => (object) $names,
+		'inherited' => newsroom_inherited_note( $post->ID ),
+		'acf'       => null !== newsroom_acf_people( array( 'authors', 'author' ), $post->ID ),
+		'most'      => NEWSROOM_MOST_AUTHORS,
+		'longest'   => NEWSROOM_LONGEST_LINE,
 	);
-}
-
-/**
- * Adds the box of the classic editor; the block editor has the panel instead.
- */
-function newsroom_byline_box_added() {
-	add_meta_box( 'newsroom-byline', __( 'Byline', 'newsroom' ), 'newsroom_byline_box', 'articles', 'normal', 'high', array( '__back_compat_meta_box' => true ) );
 }
 
 /**

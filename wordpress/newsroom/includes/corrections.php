@@ -15,8 +15,6 @@ define( 'NEWSROOM_LONGEST_CORRECTION', 1500 );
 /** Seconds by which a date may be ahead, because clocks differ. */
 define( 'NEWSROOM_CORRECTION_AHEAD', MINUTE_IN_SECONDS );
 
-add_action( 'enqueue_block_editor_assets', 'newsroom_corrections_panel' );
-add_action( 'add_meta_boxes_articles', 'newsroom_corrections_box_added' );
 add_filter( 'rest_pre_insert_articles', 'newsroom_refuse_corrections_ahead', 10, 2 );
 add_filter( 'rest_prepare_articles', 'newsroom_corrections_for_editor', 10, 2 );
 add_filter( 'sanitize_post_meta_newsroom_corrections_for_revision', 'newsroom_sanitize_revised_corrections' );
@@ -264,33 +262,18 @@ function newsroom_correction_words() {
 }
 
 /**
- * Loads the panel of the block editor, for articles alone.
+ * Data for the panel of the block editor.
+ *
+ * @return array
  */
-function newsroom_corrections_panel() {
-	$screen = get_current_screen();
-	if ( ! $screen || 'articles' !== $screen->post_type ) {
-		return;
-	}
-	newsroom_enqueue_part(
-		'corrections-link',
-		array( 'wp-components', 'wp-element', 'wp-i18n' ),
-		'newsroomCorrections',
-		array(
-			'kinds'   => newsroom_correction_kinds(),
-			'words'   => newsroom_correction_words(),
-			'most'    => NEWSROOM_MOST_CORRECTIONS,
-			'longest' => NEWSROOM_LONGEST_CORRECTION,
-			'ahead'   => NEWSROOM_CORRECTION_AHEAD,
-		)
+function newsroom_corrections_panel_data() {
+	return array(
+		'kinds'   => newsroom_correction_kinds(),
+		'words'   => newsroom_correction_words(),
+		'most'    => NEWSROOM_MOST_CORRECTIONS,
+		'longest' => NEWSROOM_LONGEST_CORRECTION,
+		'ahead'   => NEWSROOM_CORRECTION_AHEAD,
 	);
-	newsroom_enqueue_part( 'corrections', array( 'newsroom-corrections-link', 'newsroom-panels', 'wp-a11y', 'wp-components', 'wp-data', 'wp-date', 'wp-element', 'wp-i18n' ) );
-}
-
-/**
- * Adds the box of the classic editor; the block editor has the panel instead.
- */
-function newsroom_corrections_box_added() {
-	add_meta_box( 'newsroom-corrections', __( 'Corrections', 'newsroom' ), 'newsroom_corrections_box', 'articles', 'normal', 'default', array( '__back_compat_meta_box' => true ) );
 }
 
 /**

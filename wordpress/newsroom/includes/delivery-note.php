@@ -134,6 +134,6 @@ function newsroom_delivery_box( $post ) {
  */
 function newsroom_delivery_script( $screen ) {
 	if ( in_array( $screen, array( 'post.php', 'post-new.php' ), true ) && newsroom_is_document( get_post() ) ) {
-		wp_enqueue_script( 'newsroom-delivery', plugins_url( 'assets/delivery.js', NEWSROOM_FILE ), array( 'wp-api-fetch' ), NEWSROOM_VERSION, true );
+		newsroom_enqueue_part( 'delivery', array( 'wp-api-fetch' ) );
 	}
 }

@@ -13,8 +13,6 @@ if ( ! defined( 'ABSPATH' ) ) {
 define( 'NEWSROOM_MOST_CHAPTERS', 200 );
 define( 'NEWSROOM_LONGEST_TRANSCRIPT', 300000 );
 
-add_action( 'enqueue_block_editor_assets', 'newsroom_episode_panel' );
-add_action( 'add_meta_boxes_articles', 'newsroom_episode_box_added' );
 foreach ( array( 'add', 'update' ) as $newsroom_verb ) {
 	add_filter( "{$newsroom_verb}_post_metadata", 'newsroom_keep_autosaved_audio', 10, 4 );
 }
@@ -191,36 +189,15 @@ function newsroom_episode_words() {
 }
 
 /**
- * Loads the panel of the block editor, for articles alone.
+ * Data for the panel of the block editor.
+ *
+ * @return array
  */
-function newsroom_episode_panel() {
-	$screen = get_current_screen();
-	if ( ! $screen || 'articles' !== $screen->post_type ) {
-		return;
-	}
-	$series = array();
-	foreach ( newsroom_series_choices() as $id => $title ) {
-		$series[] = array(
-			'value' => (string) $id,
-			'label' => $title,
-		);
-	}
-	newsroom_enqueue_part(
-		'episode',
-		array( 'newsroom-panels', 'wp-block-editor', 'wp-components', 'wp-core-data', 'wp-data', 'wp-element', 'wp-i18n' ),
-		'newsroomEpisode',
-		array(
-			'words'  => newsroom_episode_words(),
-			'series' => $series,
-		)
+function newsroom_episode_panel_data() {
+	return array(
+		'words'  => newsroom_episode_words(),
+		'series' => newsroom_choices( newsroom_series_choices() ),
 	);
-}
-
-/**
- * Adds the box of the classic editor; the block editor has the panel instead.
- */
-function newsroom_episode_box_added() {
-	add_meta_box( 'newsroom-episode', __( 'Sound', 'newsroom' ), 'newsroom_episode_box', 'articles', 'normal', 'default', array( '__back_compat_meta_box' => true ) );
 }
 
 /**

@@ -108,6 +108,20 @@ function newsroom_options( $options, $chosen ) {
 }
 
 /**
+ * A choice for a control of the block editor.
+ *
+ * @param array<int|string,string> $options Labels by value.
+ * @return array[] Each: `value` and `label`.
+ */
+function newsroom_choices( $options ) {
+	$choices = array();
+	foreach ( $options as $value => $label ) {
+		$choices[] = compact( 'value', 'label' );
+	}
+	return $choices;
+}
+
+/**
  * Attributes of a control.
  *
  * @param string $name       Name and id.

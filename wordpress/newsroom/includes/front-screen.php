@@ -32,29 +32,15 @@ function newsroom_front_assets( $screen ) {
 	}
 	wp_enqueue_media();
 	wp_enqueue_style( 'wp-components' );
-	wp_enqueue_style( 'newsroom-front', plugins_url( 'assets/front.css', NEWSROOM_FILE ), array(), NEWSROOM_VERSION );
-	$pages = array();
-	foreach ( newsroom_front_pages() as $key => $name ) {
-		$pages[] = array(
-			'value' => $key,
-			'label' => $name,
-		);
-	}
-	$kinds = array();
-	foreach ( newsroom_front_kinds() as $kind => $name ) {
-		$kinds[] = array(
-			'value' => $kind,
-			'label' => $name,
-		);
-	}
+	newsroom_enqueue_style( 'front' );
 	$given = isset( $_GET['front'] ) ? sanitize_key( wp_unslash( $_GET['front'] ) ) : ''; // phpcs:ignore WordPress.Security.NonceVerification -- only chooses what is shown.
 	newsroom_enqueue_part(
 		'front-parts',
 		array( 'wp-api-fetch', 'wp-components', 'wp-element', 'wp-i18n', 'wp-url' ),
 		'newsroomFront',
 		array(
-			'pages'    => $pages,
-			'kinds'    => $kinds,
+			'pages'    => newsroom_choices( newsroom_front_pages() ),
+			'kinds'    => newsroom_choices( newsroom_front_kinds() ),
 			'page'     => isset( newsroom_front_pages()[ $given ] ) ? $given : 'home',
 			'zone'     => wp_timezone_string(),
 			'headline' => NEWSROOM_FRONT_HEADLINE,

@@ -10,9 +10,6 @@ if ( ! defined( 'ABSPATH' ) ) {
 	exit;
 }
 
-add_action( 'enqueue_block_editor_assets', 'newsroom_headline_test_panel' );
-add_action( 'add_meta_boxes_articles', 'newsroom_headline_test_box_added' );
-
 /**
  * Words that the panel and the box share.
  *
@@ -20,7 +17,6 @@ add_action( 'add_meta_boxes_articles', 'newsroom_headline_test_box_added' );
  */
 function newsroom_headline_test_words() {
 	return array(
-		'title' => __( 'Headline test', 'newsroom' ),
 		'help'  => __( 'Readers see one of up to four headlines on the front page, in sections and in lists. The test ends automatically when one clearly brings more readers. The story’s page, feeds and search keep the story’s own headline (A).', 'newsroom' ),
 		'story' => __( 'Make the winner the story’s headline', 'newsroom' ),
 		'cards' => __( 'If this is off, only cards and lists show the winner.', 'newsroom' ),
@@ -32,32 +28,17 @@ function newsroom_headline_test_words() {
 }
 
 /**
- * Loads the panel of the block editor, for articles alone.
+ * Data for the panel of the block editor.
+ *
+ * @return array
  */
-function newsroom_headline_test_panel() {
-	$screen = get_current_screen();
-	if ( ! $screen || 'articles' !== $screen->post_type ) {
-		return;
-	}
-	newsroom_enqueue_part(
-		'headline-test',
-		array( 'newsroom-panels', 'wp-a11y', 'wp-api-fetch', 'wp-block-editor', 'wp-components', 'wp-data', 'wp-element', 'wp-html-entities', 'wp-i18n' ),
-		'newsroomHeadlineTest',
-		array(
-			'words'   => newsroom_headline_test_words(),
-			'none'    => newsroom_no_headline_test(),
-			'most'    => NEWSROOM_MOST_HEADLINES,
-			'longest' => NEWSROOM_LONGEST_HEADLINE,
-		)
+function newsroom_headline_test_panel_data() {
+	return array(
+		'words'   => newsroom_headline_test_words(),
+		'none'    => newsroom_no_headline_test(),
+		'most'    => NEWSROOM_MOST_HEADLINES,
+		'longest' => NEWSROOM_LONGEST_HEADLINE,
 	);
-}
-
-/**
- * Adds the box of the classic editor; the block editor has the panel instead.
- */
-function newsroom_headline_test_box_added() {
-	$words = newsroom_headline_test_words();
-	add_meta_box( 'newsroom-headline-test', $words['title'], 'newsroom_headline_test_box', 'articles', 'normal', 'default', array( '__back_compat_meta_box' => true ) );
 }
 
 /**

@@ -13,7 +13,6 @@ if ( ! defined( 'ABSPATH' ) ) {
 add_action( 'admin_menu', 'newsroom_live_menu' );
 add_filter( 'manage_articles_posts_columns', 'newsroom_live_column' );
 add_action( 'manage_articles_posts_custom_column', 'newsroom_live_cell', 10, 2 );
-add_action( 'enqueue_block_editor_assets', 'newsroom_live_state_script' );
 
 /**
  * Adds the screen below the articles.
@@ -74,7 +73,7 @@ function newsroom_live_assets( $story ) {
 	foreach ( array( 'wp-components', 'wp-block-editor', 'wp-block-editor-content', 'wp-edit-blocks', 'wp-block-library', 'wp-format-library' ) as $style ) {
 		wp_enqueue_style( $style );
 	}
-	wp_enqueue_style( 'newsroom-live', plugins_url( 'assets/live.css', NEWSROOM_FILE ), array(), NEWSROOM_VERSION );
+	newsroom_enqueue_style( 'live' );
 	$settings = get_block_editor_settings( array(), new WP_Block_Editor_Context( array( 'name' => 'newsroom/live' ) ) );
 	newsroom_enqueue_part(
 		'live',
@@ -98,13 +97,8 @@ function newsroom_live_assets( $story ) {
  * @return array[] Each: `value` and `label`.
  */
 function newsroom_live_authors() {
-	$choices = array(
-		array(
-			'value' => 0,
-			'label' => __( '— No byline —', 'newsroom' ),
-		),
-	);
-	$query   = array(
+	$names = array( 0 => __( '— No byline —', 'newsroom' ) );
+	$query = array(
 		'post_type'              => 'authors',
 		'post_status'            => 'publish',
 		'numberposts'            => 2000,
@@ -114,12 +108,9 @@ function newsroom_live_authors() {
 		'update_post_term_cache' => false,
 	);
 	foreach ( get_posts( $query ) as $author ) {
-		$choices[] = array(
-			'value' => $author->ID,
-			'label' => newsroom_plain( $author->post_title ),
-		);
+		$names[ $author->ID ] = newsroom_plain( $author->post_title );
 	}
-	return $choices;
+	return newsroom_choices( $names );
 }
 
 /**
@@ -188,16 +179,6 @@ function newsroom_live_cell( $column, $id ) {
 		return;
 	}
 	printf( '<a href="%1$s">%2$s<span class="screen-reader-text"> %3$s</span></a>', esc_url( newsroom_live_address( $id ) ), esc_html( $label ), esc_html__( '(opens the live screen)', 'newsroom' ) );
-}
-
-/**
- * Loads the script of the choice in the block editor.
- */
-function newsroom_live_state_script() {
-	$screen = get_current_screen();
-	if ( $screen && 'post' === $screen->base && 'articles' === $screen->post_type ) {
-		wp_enqueue_script( 'newsroom-live-state', plugins_url( 'assets/live-state.js', NEWSROOM_FILE ), array( 'wp-data', 'wp-edit-post' ), NEWSROOM_VERSION, true );
-	}
 }
 
 /**

@@ -13,7 +13,6 @@ if ( ! defined( 'ABSPATH' ) ) {
 add_action( 'add_meta_boxes', 'newsroom_add_boxes', 10, 2 );
 add_action( 'save_post', 'newsroom_save_boxes', 10, 2 );
 add_action( 'admin_enqueue_scripts', 'newsroom_admin_style' );
-add_action( 'enqueue_block_editor_assets', 'newsroom_access_script' );
 
 /**
  * Loads the style of the boxes and of the lists of categories and articles.
@@ -22,17 +21,7 @@ add_action( 'enqueue_block_editor_assets', 'newsroom_access_script' );
  */
 function newsroom_admin_style( $screen ) {
 	if ( in_array( $screen, array( 'post.php', 'post-new.php', 'edit.php', 'edit-tags.php' ), true ) ) {
-		wp_enqueue_style( 'newsroom', plugins_url( 'assets/admin.css', NEWSROOM_FILE ), array(), NEWSROOM_VERSION );
-	}
-}
-
-/**
- * Loads the script that makes the block editor save the access level together with the text instead of later with the box.
- */
-function newsroom_access_script() {
-	$screen = get_current_screen();
-	if ( $screen && 'post' === $screen->base && 'articles' === $screen->post_type ) {
-		wp_enqueue_script( 'newsroom-access', plugins_url( 'assets/access.js', NEWSROOM_FILE ), array( 'wp-data', 'wp-editor' ), NEWSROOM_VERSION, true );
+		newsroom_enqueue_style( 'admin' );
 	}
 }
 

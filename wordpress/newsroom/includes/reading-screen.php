@@ -43,7 +43,7 @@ function newsroom_reading_assets_later() {
 		'admin_enqueue_scripts',
 		static function () {
 			newsroom_enqueue_part( 'reading', array( 'wp-api-fetch', 'wp-i18n' ) );
-			wp_enqueue_style( 'newsroom-reading', plugins_url( 'assets/reading.css', NEWSROOM_FILE ), array(), NEWSROOM_VERSION );
+			newsroom_enqueue_style( 'reading' );
 		}
 	);
 }

@@ -149,7 +149,7 @@ function newsroom_versions_panel() {
 	) : null;
 	newsroom_enqueue_part(
 		'versions',
-		array( 'newsroom-panels', 'wp-api-fetch', 'wp-blocks', 'wp-core-data', 'wp-data', 'wp-element', 'wp-i18n', 'wp-notices', 'wp-url' ),
+		array( 'newsroom-panels' ),
 		'newsroomVersions',
 		array(
 			'screen'  => newsroom_versions_url( $post->ID ),

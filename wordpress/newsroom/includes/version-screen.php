@@ -93,7 +93,7 @@ function newsroom_version_load() {
 	add_action(
 		'admin_enqueue_scripts',
 		static function () {
-			wp_enqueue_style( 'newsroom-versions', plugins_url( 'assets/versions.css', NEWSROOM_FILE ), array( 'revisions' ), NEWSROOM_VERSION );
+			newsroom_enqueue_style( 'versions', array( 'revisions' ) );
 		}
 	);
 }
