@@ -14,10 +14,11 @@
 		useState,
 	} = wp.element;
 	const { Button, ComboboxControl, TextControl } = wp.components;
-	const { useDispatch, useSelect } = wp.data;
 	const { decodeEntities } = wp.htmlEntities;
 	const { __, sprintf } = wp.i18n;
-	const { registerPanel } = window.newsroomPanels;
+	const { registerPanel, useMeta } = window.newsroomPanels;
+	const { control, moved, movedWords, useNextFocus } =
+		window.newsroomShared;
 	const { words, names, inherited, acf, most, longest } =
 		window.newsroomByline;
 
@@ -86,60 +87,39 @@
 		return ( id ) => names[ id ] || '…';
 	}
 
-	function Person( { name, place, count, move, remove, focus } ) {
-		const buttons = { up: useRef( null ), down: useRef( null ) };
-		useEffect( () => {
-			if ( focus ) {
-				buttons[ focus ].current?.focus();
-			}
-		}, [ focus, place ] );
-		const button = ( which, sign, label, disabled ) =>
+	function Person( { id, name, place, count, move, remove } ) {
+		const button = ( part, sign, label, onClick, props ) =>
 			el(
 				Button,
 				{
-					ref: buttons[ which ],
 					size: 'compact',
 					variant: 'tertiary',
-					disabled,
+					'data-part': part,
+					'aria-label': sprintf( label, name ),
+					onClick,
 					// At the end of the list the focus stays on its button.
 					accessibleWhenDisabled: true,
-					'aria-label': sprintf( label, name ),
-					onClick: () => move( which ),
+					...props,
 				},
 				sign
 			);
 		return el(
 			'li',
-			{ className: 'newsroom-byline-person' },
+			{ className: 'newsroom-byline-person', 'data-id': id },
 			el( 'span', { className: 'newsroom-picker-title' }, name ),
 			/* translators: %s: name of an author. */
-			button( 'up', '↑', __( 'Move %s up', 'newsroom' ), place === 0 ),
+			button( 'up', '↑', __( 'Move %s up', 'newsroom' ), () => move( -1, 'up' ), { disabled: place === 0 } ),
 			/* translators: %s: name of an author. */
-			button(
-				'down',
-				'↓',
-				__( 'Move %s down', 'newsroom' ),
-				place === count - 1
-			),
-			el(
-				Button,
-				{
-					size: 'compact',
-					variant: 'tertiary',
-					isDestructive: true,
-					/* translators: %s: name of an author. */
-					'aria-label': sprintf( __( 'Remove %s', 'newsroom' ), name ),
-					onClick: remove,
-				},
-				__( 'Remove', 'newsroom' )
-			)
+			button( 'down', '↓', __( 'Move %s down', 'newsroom' ), () => move( 1, 'down' ), { disabled: place === count - 1 } ),
+			/* translators: %s: name of an author. */
+			button( 'remove', __( 'Remove', 'newsroom' ), __( 'Remove %s', 'newsroom' ), remove, { isDestructive: true } )
 		);
 	}
 
 	function People( { heading, label, ids, taken, set } ) {
 		const [ typed, setTyped ] = useState( '' );
-		const [ moved, setMoved ] = useState( {} );
 		const box = useRef( null );
+		const focusNext = useNextFocus( ids );
 		const headingId = useId();
 		const nameOf = useNames( ids );
 		const matches = useMatches( typed ).filter(
@@ -148,26 +128,20 @@
 		const say = ( message, ...rest ) =>
 			wp.a11y.speak( sprintf( message, ...rest ) );
 
-		function move( at, which ) {
-			const to = at + ( which === 'up' ? -1 : 1 );
+		function move( at, by, part ) {
+			const to = at + by;
 			if ( to < 0 || to >= ids.length ) {
 				return;
 			}
-			const next = [ ...ids ];
-			next.splice( to, 0, ...next.splice( at, 1 ) );
-			setMoved( { id: ids[ at ], which } );
-			set( next );
-			say(
-				/* translators: 1: name, 2: place, 3: number of authors. */
-				__( '%1$s is now %2$d of %3$d.', 'newsroom' ),
-				nameOf( ids[ at ] ),
-				to + 1,
-				ids.length
+			const id = ids[ at ];
+			focusNext( () =>
+				box.current.querySelector( `[data-id="${ id }"] [data-part="${ part }"]` )
 			);
+			set( moved( ids, at, to ) );
+			wp.a11y.speak( movedWords( nameOf( id ), to, ids.length ) );
 		}
 
 		function remove( at ) {
-			setMoved( {} );
 			set( ids.filter( ( _, each ) => each !== at ) );
 			/* translators: %s: name of an author. */
 			say( __( '%s removed.', 'newsroom' ), nameOf( ids[ at ] ) );
@@ -185,17 +159,18 @@
 					ids.map( ( id, at ) =>
 						el( Person, {
 							key: id,
+							id,
 							name: nameOf( id ),
 							place: at,
 							count: ids.length,
-							focus: moved.id === id ? moved.which : undefined,
-							move: ( which ) => move( at, which ),
+							move: ( by, part ) => move( at, by, part ),
 							remove: () => remove( at ),
 						} )
 					)
 				),
 			ids.length < most &&
 				el( ComboboxControl, {
+					...control,
 					label,
 					value: null,
 					options: matches,
@@ -203,27 +178,17 @@
 					onChange: ( value ) => {
 						const id = Number( value );
 						if ( id && ! taken.includes( id ) ) {
-							setMoved( {} );
 							set( [ ...ids, id ] );
 							/* translators: %s: name of an author. */
 							say( __( '%s added at the end.', 'newsroom' ), names[ id ] );
 						}
 					},
-					__next40pxDefaultSize: true,
-					__nextHasNoMarginBottom: true,
 				} )
 		);
 	}
 
 	function Byline() {
-		const meta = useSelect(
-			( select ) =>
-				select( 'core/editor' ).getEditedPostAttribute( 'meta' ) || {},
-			[]
-		);
-		const { editPost } = useDispatch( 'core/editor' );
-		// All of the meta, because undo replaces the whole attribute.
-		const change = ( part ) => editPost( { meta: { ...meta, ...part } } );
+		const [ meta, change ] = useMeta();
 		const own = meta.newsroom_authors || [];
 		const one = acf ? 0 : meta.newsroom_author;
 		const list = own.length === 0 && one ? [ one ] : own;
@@ -263,23 +228,21 @@
 				'div',
 				{ className: 'newsroom-byline-agency' },
 				el( TextControl, {
+					...control,
 					label: words.agency,
 					help: words.agencyHelp,
 					value: meta.newsroom_agency || '',
 					maxLength: longest,
 					onChange: ( value ) =>
 						change( { newsroom_agency: value } ),
-					__next40pxDefaultSize: true,
-					__nextHasNoMarginBottom: true,
 				} ),
 				el( TextControl, {
+					...control,
 					type: 'url',
 					label: words.agencyUrl,
 					value: meta.newsroom_agency_url || '',
 					onChange: ( value ) =>
 						change( { newsroom_agency_url: value } ),
-					__next40pxDefaultSize: true,
-					__nextHasNoMarginBottom: true,
 				} )
 			)
 		);

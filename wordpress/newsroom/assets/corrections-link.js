@@ -6,12 +6,10 @@
 		wp.element;
 	const { Button, TextControl } = wp.components;
 	const { __, sprintf } = wp.i18n;
+	const { control, plain } = window.newsroomShared;
+	const { Problem } = window.newsroomPanels;
 
 	const links = /<a\s[^>]*?href="([^"]*)"[^>]*>([\s\S]*?)<\/a>/gi;
-	const control = {
-		__next40pxDefaultSize: true,
-		__nextHasNoMarginBottom: true,
-	};
 
 	const escaped = ( text ) =>
 		text
@@ -19,11 +17,6 @@
 			.replace( /</g, '&lt;' )
 			.replace( />/g, '&gt;' )
 			.replace( /"/g, '&quot;' );
-
-	/** Text of markup. */
-	const plain = ( markup ) =>
-		new window.DOMParser().parseFromString( markup, 'text/html' ).body
-			.textContent;
 
 	/** An address as typed, completed with what is usually omitted; '' if it isn't an address. */
 	function addressOf( typed ) {
@@ -137,7 +130,7 @@
 				onChange: setTyped,
 			} ),
 			problem &&
-				el( 'p', { id: problemId, className: 'newsroom-correction-problem', role: 'alert' }, problem ),
+				el( Problem, { id: problemId }, problem ),
 			el(
 				Button,
 				{ variant: 'secondary', onClick: add },
@@ -212,7 +205,7 @@
 					{ variant: 'secondary', size: 'compact', onClick: open, 'aria-keyshortcuts': 'Control+K' },
 					__( 'Link', 'newsroom' )
 				),
-			problem && el( 'p', { className: 'newsroom-correction-problem', role: 'alert' }, problem ),
+			problem && el( Problem, null, problem ),
 			place && el( Fields, { key: place.from, place, apply, close } )
 		);
 		return { controls, onKeyDown };

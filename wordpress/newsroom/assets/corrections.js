@@ -5,12 +5,14 @@
 ( function () {
 	'use strict';
 
-	const { createElement: el, Fragment, useEffect, useId, useRef } = wp.element;
+	const { createElement: el, Fragment, useId, useRef } = wp.element;
 	const { Button, SelectControl, TextareaControl, TextControl } =
 		wp.components;
-	const { useDispatch, useSelect } = wp.data;
+	const { useSelect } = wp.data;
 	const { __, sprintf } = wp.i18n;
-	const { registerPanel, useSavingLock } = window.newsroomPanels;
+	const { control, useNextFocus } = window.newsroomShared;
+	const { metaIn, Problem, registerPanel, useMeta, useSavingLock } =
+		window.newsroomPanels;
 	const { ahead, kinds, words, most, longest, useLinks } =
 		window.newsroomCorrections;
 	const key = 'newsroom_corrections';
@@ -29,34 +31,19 @@
 	const isAhead = ( { date } ) =>
 		Boolean( date ) && Date.parse( date ) > Date.now() + 1000 * ahead;
 
-	/** The notes of the story as edited. */
-	const notesIn = ( select ) =>
-		( select( 'core/editor' ).getEditedPostAttribute( 'meta' ) || {} )[ key ];
-
 	/**
 	 * Locks saving while a note is too long or dated in the future, because WordPress would refuse the whole story. It is outside of the
 	 * panel, whose contents aren't rendered while it is closed, and shows the reason above the story.
 	 */
 	function Lock() {
-		const tooLong = useSelect(
-			( select ) => ( notesIn( select ) || [] ).some( isTooLong ),
-			[]
-		);
-		const isEarly = useSelect(
-			( select ) => ( notesIn( select ) || [] ).some( isAhead ),
-			[]
-		);
+		const some = ( test ) => ( select ) =>
+			( metaIn( select )[ key ] || [] ).some( test );
+		const tooLong = useSelect( some( isTooLong ), [] );
+		const isEarly = useSelect( some( isAhead ), [] );
 		useSavingLock( tooLong, key, words.lock );
 		useSavingLock( isEarly, `${ key }_ahead`, words.refused );
 		return null;
 	}
-
-	const Problem = ( { id, children } ) =>
-		el(
-			'p',
-			{ id, className: 'newsroom-correction-problem', role: 'alert' },
-			children
-		);
 
 	function Note( { note, number, input, change, remove } ) {
 		const tooLong = isTooLong( note );
@@ -78,6 +65,7 @@
 			{ className: 'newsroom-correction' },
 			el( 'legend', null, title ),
 			el( SelectControl, {
+				...control,
 				label: __( 'Kind', 'newsroom' ),
 				value: note.kind,
 				options: Object.keys( kinds ).map( ( value ) => ( {
@@ -85,10 +73,9 @@
 					label: kinds[ value ],
 				} ) ),
 				onChange: ( kind ) => change( { kind } ),
-				__next40pxDefaultSize: true,
-				__nextHasNoMarginBottom: true,
 			} ),
 			el( TextControl, {
+				...control,
 				type: 'datetime-local',
 				label: __( 'Date and time', 'newsroom' ),
 				// WordPress fills in the time of saving: readers who saw the story before that are notified of the note.
@@ -99,11 +86,10 @@
 					local && change( { date: instantOf( local ) } ),
 				'aria-invalid': early || undefined,
 				'aria-describedby': early ? dateId : undefined,
-				__next40pxDefaultSize: true,
-				__nextHasNoMarginBottom: true,
 			} ),
 			early && el( Problem, { id: dateId }, words.ahead ),
 			el( TextareaControl, {
+				__nextHasNoMarginBottom: true,
 				ref: ( node ) => {
 					area.current = node;
 					if ( input ) {
@@ -117,7 +103,6 @@
 				onKeyDown,
 				'aria-invalid': tooLong || undefined,
 				'aria-describedby': tooLong ? messageId : undefined,
-				__nextHasNoMarginBottom: true,
 			} ),
 			tooLong && el( Problem, { id: messageId }, words.long ),
 			controls,
@@ -139,30 +124,11 @@
 	}
 
 	function Corrections() {
-		const notes = useSelect( notesIn, [] );
-		const { editPost } = useDispatch( 'core/editor' );
-		const list = notes || [];
+		const [ { [ key ]: list = [] }, change ] = useMeta();
+		const set = ( next ) => change( { [ key ]: next } );
 		const first = useRef( null );
 		const add = useRef( null );
-		const focusNext = useRef( null );
-
-		useEffect( () => {
-			if ( focusNext.current ) {
-				focusNext.current.current?.focus();
-				focusNext.current = null;
-			}
-		}, [ list.length ] );
-
-		// All of the meta, because the editor's redo would replace it with what is passed here.
-		const set = ( next ) =>
-			editPost( {
-				meta: {
-					...wp.data
-						.select( 'core/editor' )
-						.getEditedPostAttribute( 'meta' ),
-					[ key ]: next,
-				},
-			} );
+		const focusNext = useNextFocus( list.length );
 		return el(
 			Fragment,
 			null,
@@ -175,7 +141,7 @@
 					disabled: list.length >= most,
 					accessibleWhenDisabled: true,
 					onClick: () => {
-						focusNext.current = first;
+						focusNext( () => first.current );
 						set( [ { kind: 'correction', text: '' }, ...list ] );
 					},
 				},
@@ -194,7 +160,7 @@
 							)
 						),
 					remove: () => {
-						focusNext.current = add;
+						focusNext( () => add.current );
 						set( list.filter( ( _, at ) => at !== index ) );
 						wp.a11y.speak( __( 'Note removed.', 'newsroom' ) );
 					},

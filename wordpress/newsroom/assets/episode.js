@@ -9,9 +9,11 @@
 	const { Button, SelectControl, TextareaControl, TextControl } =
 		wp.components;
 	const { MediaUpload, MediaUploadCheck } = wp.blockEditor;
-	const { useDispatch, useSelect } = wp.data;
+	const { useSelect } = wp.data;
 	const { __, sprintf } = wp.i18n;
-	const { registerPanel, useSavingLock } = window.newsroomPanels;
+	const { control } = window.newsroomShared;
+	const { metaIn, Problem, registerPanel, useMeta, useSavingLock } =
+		window.newsroomPanels;
 	const { words, series } = window.newsroomEpisode;
 	const lock = 'newsroom_chapters';
 
@@ -21,10 +23,6 @@
 		( text || '' )
 			.split( '\n' )
 			.find( ( line ) => line.trim() !== '' && ! chapter.test( line ) );
-
-	/** The meta of the story as edited. */
-	const metaIn = ( select ) =>
-		select( 'core/editor' ).getEditedPostAttribute( 'meta' ) || {};
 
 	/**
 	 * Locks saving while a line of the chapters can't be read. It is outside of the panel, whose contents aren't rendered while it is
@@ -103,14 +101,9 @@
 	}
 
 	function Episode() {
-		const meta = useSelect( metaIn, [] );
-		const { editPost } = useDispatch( 'core/editor' );
+		const [ meta, change ] = useMeta();
 		const messageId = useId();
-		// All of the meta, because the editor's redo would replace it with what is passed here.
-		const set = ( key, value ) =>
-			editPost( {
-				meta: { ...metaIn( wp.data.select ), [ key ]: value },
-			} );
+		const set = ( key, value ) => change( { [ key ]: value } );
 		const bad = badLine( meta.newsroom_chapters );
 		return el(
 			'div',
@@ -121,6 +114,7 @@
 				choose: ( id ) => set( 'newsroom_audio', id ),
 			} ),
 			el( SelectControl, {
+				...control,
 				label: __( 'Series', 'newsroom' ),
 				value: String( meta.newsroom_series || 0 ),
 				options: [
@@ -128,16 +122,13 @@
 					...series,
 				],
 				onChange: ( id ) => set( 'newsroom_series', Number( id ) ),
-				__next40pxDefaultSize: true,
-				__nextHasNoMarginBottom: true,
 			} ),
 			el( TextControl, {
+				...control,
 				label: __( 'Episode title', 'newsroom' ),
 				value: meta.newsroom_episode_title || '',
 				help: words.title,
 				onChange: ( title ) => set( 'newsroom_episode_title', title ),
-				__next40pxDefaultSize: true,
-				__nextHasNoMarginBottom: true,
 			} ),
 			el( TextareaControl, {
 				label: __( 'Chapters', 'newsroom' ),
@@ -150,15 +141,7 @@
 				__nextHasNoMarginBottom: true,
 			} ),
 			bad !== undefined &&
-				el(
-					'p',
-					{
-						id: messageId,
-						className: 'newsroom-problem',
-						role: 'alert',
-					},
-					sprintf( words.line, bad.trim() )
-				),
+				el( Problem, { id: messageId }, sprintf( words.line, bad.trim() ) ),
 			el( TextareaControl, {
 				label: __( 'Transcript', 'newsroom' ),
 				value: meta.newsroom_transcript || '',

@@ -18,15 +18,15 @@
 	const { useDispatch, useSelect } = wp.data;
 	const { decodeEntities } = wp.htmlEntities;
 	const { __, _n, sprintf } = wp.i18n;
-	const { registerPanel, useSavingLock } = window.newsroomPanels;
+	const { control, useNextFocus } = window.newsroomShared;
+	const { metaIn, Problem, registerPanel, useMeta, useSavingLock } =
+		window.newsroomPanels;
 	const { words, none, most, longest } = window.newsroomHeadlineTest;
 	const key = 'newsroom_headline_test';
 
 	const letterOf = ( number ) => 'ABCD'[ number ];
 	const isTooLong = ( { headline } ) =>
 		Array.from( headline ).length > longest;
-	const metaIn = ( select ) =>
-		select( 'core/editor' ).getEditedPostAttribute( 'meta' ) || {};
 	/** The test of the story as edited. */
 	const testIn = ( select ) => ( { ...none, ...metaIn( select )[ key ] } );
 	/** Milliseconds between two requests for the counts of a test that runs. */
@@ -116,6 +116,7 @@
 			'li',
 			null,
 			el( TextControl, {
+				...control,
 				ref: input,
 				/* translators: %s: letter of a headline. */
 				label: sprintf( __( 'Headline %s', 'newsroom' ), letter ),
@@ -123,19 +124,8 @@
 				onChange: ( headline ) => change( { headline } ),
 				'aria-invalid': tooLong || undefined,
 				'aria-describedby': tooLong ? messageId : undefined,
-				__next40pxDefaultSize: true,
-				__nextHasNoMarginBottom: true,
 			} ),
-			tooLong &&
-				el(
-					'p',
-					{
-						id: messageId,
-						className: 'newsroom-problem',
-						role: 'alert',
-					},
-					words.long
-				),
+			tooLong && el( Problem, { id: messageId }, words.long ),
 			el( CardPicture, {
 				letter,
 				id: variant.image,
@@ -161,13 +151,7 @@
 		const { variants } = test;
 		const last = useRef( null );
 		const add = useRef( null );
-		const focusNext = useRef( null );
-		useEffect( () => {
-			if ( focusNext.current ) {
-				focusNext.current.current?.focus();
-				focusNext.current = null;
-			}
-		}, [ variants.length ] );
+		const focusNext = useNextFocus( variants.length );
 		const isComplete =
 			variants.length > 0 &&
 			variants.every( ( { headline } ) => headline.trim() !== '' );
@@ -197,7 +181,7 @@
 								),
 							} ),
 						remove: () => {
-							focusNext.current = add;
+							focusNext( () => add.current );
 							set( {
 								variants: variants.filter(
 									( _, other ) => other !== at
@@ -216,7 +200,7 @@
 					disabled: variants.length >= most,
 					accessibleWhenDisabled: true,
 					onClick: () => {
-						focusNext.current = last;
+						focusNext( () => last.current );
 						set( {
 							variants: [ ...variants, { headline: '', image: 0 } ],
 						} );
@@ -435,23 +419,17 @@
 	}
 
 	function HeadlineTest() {
-		const { test, title, id } = useSelect(
+		const [ meta, change ] = useMeta();
+		const { title, id } = useSelect(
 			( select ) => ( {
-				test: metaIn( select )[ key ] ?? none,
 				title: select( 'core/editor' ).getEditedPostAttribute( 'title' ),
 				id: select( 'core/editor' ).getCurrentPostId(),
 			} ),
 			[]
 		);
-		const { editPost } = useDispatch( 'core/editor' );
-		// All of the meta, because the editor's redo would replace it with what is passed here.
+		const test = meta[ key ] ?? none;
 		const set = ( part ) =>
-			editPost( {
-				meta: {
-					...metaIn( wp.data.select ),
-					[ key ]: { ...testIn( wp.data.select ), ...part },
-				},
-			} );
+			change( { [ key ]: { ...testIn( wp.data.select ), ...part } } );
 		const State =
 			{ running: Running, ended: Ended }[ test.state ] || Draft;
 		return el(

@@ -6,8 +6,7 @@
 	'use strict';
 
 	const { apiFetch } = wp;
-	const { createElement: el, useCallback, useEffect, useRef, useState } =
-		wp.element;
+	const { createElement: el, useEffect, useRef, useState } = wp.element;
 	const {
 		Button,
 		CheckboxControl,
@@ -29,6 +28,7 @@
 	const { createBlock, parse, serialize } = wp.blocks;
 	const { __, sprintf } = wp.i18n;
 	const { addQueryArgs } = wp.url;
+	const { control, failed, plain, useQueue } = window.newsroomShared;
 	const { story, authors, author, settings, publish, user } =
 		window.newsroomLive;
 
@@ -103,23 +103,18 @@
 		};
 	};
 
-	const plain = ( html ) => {
-		const doc = new window.DOMParser().parseFromString( html, 'text/html' );
-		return doc.body.textContent.trim();
-	};
-
 	/** Whether there is nothing to publish: WordPress refuses an empty post. */
 	const isEmpty = ( entry ) =>
 		entry.title.trim() === '' &&
 		entry.blocks.every(
 			( block ) =>
 				block.name === 'core/paragraph' &&
-				plain( serialize( [ block ] ) ) === ''
+				plain( serialize( [ block ] ) ).trim() === ''
 		);
 
 	const nameOf = ( post ) =>
-		plain( post.title.raw ) ||
-		plain( post.content.raw ).slice( 0, 80 ) ||
+		plain( post.title.raw ).trim() ||
+		plain( post.content.raw ).trim().slice( 0, 80 ) ||
 		__( '(no text)', 'newsroom' );
 
 	const mediaUpload = ( options ) =>
@@ -163,7 +158,7 @@
 	}
 
 	/** One entry of the list: published, a draft or pending review. */
-	function Row( { post, isEdited, edit, set, withdraw } ) {
+	function Row( { post, screen } ) {
 		const name = nameOf( post );
 		const { newsroom_pinned: pinned, newsroom_key_event: keyEvent } =
 			post.meta;
@@ -180,7 +175,7 @@
 			);
 		return el(
 			'li',
-			{ className: isEdited ? 'is-edited' : undefined },
+			{ className: post.id === screen.entry.id ? 'is-edited' : undefined },
 			el(
 				'p',
 				null,
@@ -201,32 +196,42 @@
 					post.date
 				)
 			),
-			button( __( 'Edit', 'newsroom' ), () => edit( post ) ),
+			button( __( 'Edit', 'newsroom' ), () => edit( screen, post ) ),
 			button(
 				pinned ? __( 'Unpin', 'newsroom' ) : __( 'Pin', 'newsroom' ),
-				() => set( post, 'pinned', ! pinned )
+				() => set( screen, post, 'pinned', ! pinned )
 			),
 			button(
 				keyEvent
 					? __( 'Not a key event', 'newsroom' )
 					: __( 'Key event', 'newsroom' ),
-				() => set( post, 'keyEvent', ! keyEvent )
+				() => set( screen, post, 'keyEvent', ! keyEvent )
 			),
-			button( __( 'Withdraw', 'newsroom' ), () => withdraw( post ), {
+			button( __( 'Withdraw', 'newsroom' ), () => withdraw( screen, post ), {
 				isDestructive: true,
 			} )
 		);
 	}
 
 	/** The state of the story, and buttons to change it. */
-	function State( { state, change } ) {
+	function State( { enqueue } ) {
+		const [ state, setState ] = useState( window.newsroomLive.state );
 		const isLive = state === 'live';
 		const words = {
 			'': __( 'This story isn’t live.', 'newsroom' ),
 			live: __( 'This story is live.', 'newsroom' ),
 			ended: __( 'Live coverage has ended.', 'newsroom' ),
 		};
-		const next = isLive
+		const next = isLive ? 'ended' : 'live';
+		const change = async () => {
+			await apiFetch( {
+				path: `/wp/v2/articles/${ story }`,
+				method: 'POST',
+				data: { meta: { newsroom_live: next } },
+			} );
+			setState( next );
+		};
+		const label = isLive
 			? __( 'End live coverage', 'newsroom' )
 			: __( 'Start live coverage', 'newsroom' );
 		return el(
@@ -236,106 +241,100 @@
 			' ',
 			el(
 				Button,
-				{
-					variant: 'secondary',
-					onClick: () => change( isLive ? 'ended' : 'live' ),
-				},
-				next
+				{ variant: 'secondary', onClick: () => enqueue( change ) },
+				label
 			)
 		);
 	}
 
-	function Live() {
+	/** The entry in the editor. */
+	function useEntry() {
 		const [ entry, setEntry ] = useState( () => emptyEntry( author ) );
+		const title = useRef();
+		// The current entry and what is saved of it, for code that runs later.
+		const now = useRef( entry );
+		const kept = useRef( JSON.stringify( dataOf( entry ) ) );
+		now.current = entry;
+
+		const change = ( part ) => setEntry( ( before ) => ( { ...before, ...part } ) );
+		return {
+			entry,
+			title,
+			now,
+			kept,
+			change,
+			/** Changes what WordPress knows about the entry, at once also for requests that follow. */
+			store( part, saved ) {
+				change( part );
+				now.current = { ...now.current, ...part };
+				kept.current = saved;
+			},
+			/** Puts another entry into the editor. */
+			begin( next ) {
+				now.current = next;
+				kept.current = JSON.stringify( dataOf( next ) );
+				setEntry( next );
+				// After the editor has drawn it.
+				setTimeout( () => title.current && title.current.focus(), 0 );
+			},
+		};
+	}
+
+	/** The requests of the screen, one after the other, and the messages about them. */
+	function useRequests() {
+		const [ message, setMessage ] = useState( '' );
+		const [ problem, setProblem ] = useState( '' );
+		const form = useRef();
+		const isBusy = useRef( false );
+		// A failure is shown; the text stays in the editor.
+		const enqueue = useQueue( ( error ) => {
+			setMessage( '' );
+			setProblem( failed( error ) );
+		} );
+		return {
+			message,
+			problem,
+			form,
+			isBusy,
+			setMessage,
+			enqueue,
+			say( words ) {
+				setProblem( '' );
+				setMessage( words );
+				wp.a11y.speak( words );
+			},
+			/** Runs a request that puts another entry into the editor: until it is answered, nothing can be typed that would be lost. */
+			replaceEntry( run, after = () => {} ) {
+				const focused = document.activeElement;
+				const lock = ( isLocked ) => {
+					isBusy.current = isLocked;
+					form.current.inert = isLocked;
+				};
+				lock( true );
+				return enqueue( async () => {
+					lock( true );
+					try {
+						await run();
+					} catch ( error ) {
+						// The browser moved the focus out of the locked form.
+						setTimeout( () => focused && focused.focus(), 0 );
+						throw error;
+					} finally {
+						lock( false );
+					}
+					await after();
+				} );
+			},
+		};
+	}
+
+	/** The entries of the story. */
+	function usePosts( enqueue ) {
 		const [ posts, setPosts ] = useState( [] );
 		const [ total, setTotal ] = useState( 0 );
 		const [ pages, setPages ] = useState( 1 );
-		const [ state, setState ] = useState( window.newsroomLive.state );
-		const [ message, setMessage ] = useState( '' );
-		const [ problem, setProblem ] = useState( '' );
-		const title = useRef();
-		const form = useRef();
-		// The current entry, for code that runs later; and the requests, one after the other.
-		const now = useRef( entry );
-		const kept = useRef( JSON.stringify( dataOf( entry ) ) );
-		const queue = useRef( Promise.resolve() );
-		const isBusy = useRef( false );
-		now.current = entry;
 
-		const change = useCallback(
-			( part ) => setEntry( ( before ) => ( { ...before, ...part } ) ),
-			[]
-		);
-
-		const say = ( words ) => {
-			setProblem( '' );
-			setMessage( words );
-			wp.a11y.speak( words );
-		};
-
-		/** Runs requests in order. A failure is shown; the text stays in the editor. */
-		const enqueue = ( run ) => {
-			queue.current = queue.current.then( run ).catch( ( error ) => {
-				setMessage( '' );
-				setProblem(
-					error.message ||
-						__( 'We couldn’t reach WordPress. Try again.', 'newsroom' )
-				);
-			} );
-			return queue.current;
-		};
-
-		/** Runs a request that puts another entry into the editor: until it is answered, nothing can be typed that would be lost. */
-		const replaceEntry = ( run, after = () => {} ) => {
-			const focused = document.activeElement;
-			const lock = ( isLocked ) => {
-				isBusy.current = isLocked;
-				form.current.inert = isLocked;
-			};
-			lock( true );
-			return enqueue( async () => {
-				lock( true );
-				try {
-					await run();
-				} catch ( error ) {
-					// The browser moved the focus out of the locked form.
-					setTimeout( () => focused && focused.focus(), 0 );
-					throw error;
-				} finally {
-					lock( false );
-				}
-				await after();
-			} );
-		};
-
-		/** Saves the entry in the editor as a post. */
-		const save = async ( data ) => {
-			const { id } = now.current;
-			try {
-				return await apiFetch( {
-					path: id ? `${ path }/${ id }` : path,
-					method: 'POST',
-					data,
-				} );
-			} catch ( error ) {
-				if ( error.code !== 'newsroom_entry_withdrawn' ) {
-					throw error;
-				}
-				// The text becomes a new entry.
-				const part = { id: null, status: 'draft', stored: noFlags };
-				now.current = { ...now.current, ...part };
-				kept.current = '';
-				change( part );
-				throw new Error(
-					__(
-						'A colleague has withdrawn this entry. Your text is still here: publish it as a new entry, or restore the old one from the Trash.',
-						'newsroom'
-					)
-				);
-			}
-		};
-
-		const loadPosts = async () => {
+		const load = async () => {
 			// By id, because an entry that is published between two requests moves another one to the next page.
 			const loaded = new Map();
 			let count = 0;
@@ -364,305 +363,293 @@
 		};
 
 		useEffect( () => {
-			enqueue( loadPosts );
+			enqueue( load );
 			const timer = setInterval( () => {
 				if ( ! document.hidden ) {
-					loadPosts().catch( () => {} );
+					load().catch( () => {} );
 				}
 			}, loadEvery );
 			return () => clearInterval( timer );
 		}, [ pages ] );
 
-		/** Saves a draft directly, and a published entry as an autosave, which readers don't see. */
-		const keep = async () => {
-			const entryNow = now.current;
-			const { id, status, pinned, keyEvent } = entryNow;
-			const data = dataOf( entryNow );
-			const text = JSON.stringify( data );
-			if ( text === kept.current || isEmpty( entryNow ) ) {
-				return;
+		return { posts, total, load, more: () => setPages( pages + 1 ) };
+	}
+
+	/** Saves the entry in the editor as a post. */
+	async function save( { now, store }, data ) {
+		const { id } = now.current;
+		try {
+			return await apiFetch( {
+				path: id ? `${ path }/${ id }` : path,
+				method: 'POST',
+				data,
+			} );
+		} catch ( error ) {
+			if ( error.code !== 'newsroom_entry_withdrawn' ) {
+				throw error;
 			}
-			if ( id && status === 'publish' ) {
-				const { title: words, content } = data;
-				await apiFetch( {
-					path: `${ path }/${ id }/autosaves`,
-					method: 'POST',
-					data: { title: words, content },
-				} );
-				kept.current = text;
-			} else {
-				const post = await save( {
-					...data,
-					// An entry that waits for a review stays in the queue.
-					status: status === 'pending' ? 'pending' : 'draft',
-				} );
-				const part = { id: post.id, stored: { pinned, keyEvent } };
-				change( part );
-				now.current = { ...now.current, ...part };
-				kept.current = JSON.stringify(
-					dataOf( { ...entryNow, ...part } )
-				);
-			}
-			setMessage(
-				status === 'pending'
-					? __( 'Saved.', 'newsroom' )
-					: __( 'Saved as a draft.', 'newsroom' )
+			// The text becomes a new entry.
+			store( { id: null, status: 'draft', stored: noFlags }, '' );
+			throw new Error(
+				__(
+					'A colleague has withdrawn this entry. Your text is still here: publish it as a new entry, or restore the old one from the Trash.',
+					'newsroom'
+				)
 			);
+		}
+	}
+
+	/** Saves a draft directly, and a published entry as an autosave, which readers don't see. */
+	async function keep( screen ) {
+		const { now, kept, store, setMessage } = screen;
+		const entry = now.current;
+		const { id, status, pinned, keyEvent } = entry;
+		const data = dataOf( entry );
+		const text = JSON.stringify( data );
+		if ( text === kept.current || isEmpty( entry ) ) {
+			return;
+		}
+		if ( id && status === 'publish' ) {
+			await apiFetch( {
+				path: `${ path }/${ id }/autosaves`,
+				method: 'POST',
+				data: { title: data.title, content: data.content },
+			} );
+			kept.current = text;
+		} else {
+			const post = await save( screen, {
+				...data,
+				// An entry that waits for a review stays in the queue.
+				status: status === 'pending' ? 'pending' : 'draft',
+			} );
+			const part = { id: post.id, stored: { pinned, keyEvent } };
+			store( part, JSON.stringify( dataOf( { ...entry, ...part } ) ) );
+		}
+		setMessage(
+			status === 'pending'
+				? __( 'Saved.', 'newsroom' )
+				: __( 'Saved as a draft.', 'newsroom' )
+		);
+	}
+
+	/** Publishes the entry, or submits it for review, and starts the next one. */
+	function send( screen ) {
+		const { now, isBusy, say, replaceEntry, begin, load } = screen;
+		// A key that is held down publishes once.
+		if ( isBusy.current ) {
+			return;
+		}
+		if ( isEmpty( now.current ) ) {
+			say( __( 'Write something first.', 'newsroom' ) );
+			return;
+		}
+		const { byline, status } = now.current;
+		const data = {
+			...dataOf( now.current ),
+			status: publish ? 'publish' : 'pending',
 		};
+		const done = publish
+			? __( 'Published.', 'newsroom' )
+			: __( 'Submitted for review.', 'newsroom' );
+		replaceEntry(
+			async () => {
+				await save( screen, data );
+				begin( emptyEntry( byline ) );
+			},
+			// The next entry may be published while the list is still loading.
+			async () => {
+				say( status === 'publish' ? __( 'Updated.', 'newsroom' ) : done );
+				await load();
+			}
+		);
+	}
 
-		useEffect( () => {
-			const timer = setTimeout( () => enqueue( keep ), keepAfter );
-			return () => clearTimeout( timer );
-		}, [ entry ] );
+	/** The editor's own changes of a published entry that were saved but not published, if there are any. */
+	async function unpublishedChanges( { id, status, modified_gmt: modified } ) {
+		if ( status !== 'publish' ) {
+			return null;
+		}
+		const autosaves = await apiFetch( {
+			path: addQueryArgs( `${ path }/${ id }/autosaves`, {
+				context: 'edit',
+			} ),
+		} );
+		return autosaves.find(
+			( each ) => each.author === user && each.modified_gmt > modified
+		);
+	}
 
-		const begin = ( next ) => {
-			now.current = next;
-			kept.current = JSON.stringify( dataOf( next ) );
-			setEntry( next );
-			// After the editor has drawn it.
-			setTimeout( () => title.current && title.current.focus(), 0 );
-		};
-
-		const send = () => {
-			// A key that is held down publishes once.
-			if ( isBusy.current ) {
+	/** Opens an entry of the list in the editor. */
+	const edit = ( screen, post ) =>
+		screen.replaceEntry( async () => {
+			await keep( screen );
+			const changes = await unpublishedChanges( post );
+			if ( ! changes ) {
+				screen.begin( entryOf( post ) );
 				return;
 			}
-			if ( isEmpty( now.current ) ) {
-				say( __( 'Write something first.', 'newsroom' ) );
-				return;
+			const { title, content } = changes;
+			screen.begin( entryOf( { ...post, title, content } ) );
+			screen.say( __( 'These are your changes that aren’t published yet.', 'newsroom' ) );
+		} );
+
+	/** Sets a flag of an entry of the list. */
+	const set = ( { now, enqueue, change, load }, post, flag, value ) =>
+		enqueue( async () => {
+			await apiFetch( {
+				path: `${ path }/${ post.id }`,
+				method: 'POST',
+				data: { meta: { [ flags[ flag ] ]: value } },
+			} );
+			if ( now.current.id === post.id ) {
+				change( {
+					[ flag ]: value,
+					stored: { ...now.current.stored, [ flag ]: value },
+				} );
 			}
-			const { byline, status } = now.current;
-			const data = {
-				...dataOf( now.current ),
-				status: publish ? 'publish' : 'pending',
-			};
-			const done = publish
-				? __( 'Published.', 'newsroom' )
-				: __( 'Submitted for review.', 'newsroom' );
-			replaceEntry(
-				async () => {
-					await save( data );
-					begin( emptyEntry( byline ) );
+			await load();
+		} );
+
+	/** Moves an entry of the list to the Trash. */
+	function withdraw( { now, enqueue, replaceEntry, begin, say, load }, post ) {
+		const isOpen = now.current.id === post.id;
+		const run = isOpen ? replaceEntry : enqueue;
+		return run( async () => {
+			await apiFetch( { path: `${ path }/${ post.id }`, method: 'DELETE' } );
+			if ( isOpen ) {
+				begin( emptyEntry( now.current.byline ) );
+			}
+			say( __( 'Withdrawn and moved to the Trash.', 'newsroom' ) );
+			await load();
+		} );
+	}
+
+	/** The fields of the entry other than its headline and text, and the buttons. */
+	function EntryFields( { screen } ) {
+		const { entry, change } = screen;
+		const action = publish
+			? __( 'Publish', 'newsroom' )
+			: __( 'Submit for review', 'newsroom' );
+		const flag = ( name, label ) =>
+			el( CheckboxControl, {
+				label,
+				checked: entry[ name ],
+				onChange: ( value ) => change( { [ name ]: value } ),
+				__nextHasNoMarginBottom: true,
+			} );
+		return el(
+			'div',
+			{ className: 'newsroom-live-fields' },
+			el( SelectControl, {
+				...control,
+				label: __( 'Byline', 'newsroom' ),
+				value: entry.byline,
+				options: authors,
+				onChange: ( byline ) => change( { byline: Number( byline ) } ),
+			} ),
+			flag( 'keyEvent', __( 'Key event', 'newsroom' ) ),
+			flag( 'pinned', __( 'Pinned', 'newsroom' ) ),
+			el(
+				Button,
+				{
+					variant: 'primary',
+					onClick: () => send( screen ),
+					'aria-keyshortcuts': isMac ? 'Meta+Enter' : 'Control+Enter',
 				},
-				// The next entry may be published while the list is still loading.
-				async () => {
-					say(
-						status === 'publish'
-							? __( 'Updated.', 'newsroom' )
-							: done
-					);
-					await loadPosts();
-				}
-			);
-		};
+				sprintf(
+					/* translators: 1: "Publish", "Submit for review" or "Update", 2: keys. */
+					'%1$s (%2$s)',
+					entry.status === 'publish' ? __( 'Update', 'newsroom' ) : action,
+					keys
+				)
+			),
+			entry.id &&
+				el(
+					Button,
+					{
+						variant: 'tertiary',
+						onClick: () =>
+							screen.replaceEntry( async () => {
+								await keep( screen );
+								screen.begin( emptyEntry( entry.byline ) );
+							} ),
+					},
+					__( 'Write a new entry', 'newsroom' )
+				)
+		);
+	}
 
-		/** The editor's own changes of a published entry that were saved but not published, if there are any. */
-		const unpublishedChanges = async ( { id, status, modified_gmt: modified } ) => {
-			if ( status !== 'publish' ) {
-				return null;
-			}
-			const autosaves = await apiFetch( {
-				path: addQueryArgs( `${ path }/${ id }/autosaves`, {
-					context: 'edit',
-				} ),
-			} );
-			return autosaves.find(
-				( each ) =>
-					each.author === user && each.modified_gmt > modified
-			);
-		};
-
-		const edit = ( post ) =>
-			replaceEntry( async () => {
-				await keep();
-				const changes = await unpublishedChanges( post );
-				if ( ! changes ) {
-					begin( entryOf( post ) );
-					return;
-				}
-				const { title: words, content } = changes;
-				begin( entryOf( { ...post, title: words, content } ) );
-				say(
-					__(
-						'These are your changes that aren’t published yet.',
-						'newsroom'
-					)
-				);
-			} );
-
-		const set = ( post, flag, value ) =>
-			enqueue( async () => {
-				await apiFetch( {
-					path: `${ path }/${ post.id }`,
-					method: 'POST',
-					data: { meta: { [ flags[ flag ] ]: value } },
-				} );
-				if ( now.current.id === post.id ) {
-					change( {
-						[ flag ]: value,
-						stored: { ...now.current.stored, [ flag ]: value },
-					} );
-				}
-				await loadPosts();
-			} );
-
-		const withdraw = ( post ) => {
-			const isOpen = now.current.id === post.id;
-			const run = isOpen ? replaceEntry : enqueue;
-			return run( async () => {
-				await apiFetch( {
-					path: `${ path }/${ post.id }`,
-					method: 'DELETE',
-				} );
-				if ( isOpen ) {
-					begin( emptyEntry( now.current.byline ) );
-				}
-				say( __( 'Withdrawn and moved to the Trash.', 'newsroom' ) );
-				await loadPosts();
-			} );
-		};
-
-		const changeState = ( next ) =>
-			enqueue( async () => {
-				await apiFetch( {
-					path: `/wp/v2/articles/${ story }`,
-					method: 'POST',
-					data: { meta: { newsroom_live: next } },
-				} );
-				setState( next );
-			} );
-
+	/** The form of the entry. */
+	function Writing( { screen } ) {
+		const { entry, change, message, problem } = screen;
 		const onKeyDown = ( event ) => {
 			if ( event.key === 'Enter' && ( event.ctrlKey || event.metaKey ) ) {
 				event.preventDefault();
 				event.stopPropagation();
 				// While held down, the key must not also publish the next entry.
 				if ( ! event.repeat ) {
-					send();
+					send( screen );
 				}
 			}
 		};
+		return el(
+			'div',
+			{
+				ref: screen.form,
+				className: 'newsroom-live-writing',
+				role: 'form',
+				'aria-label':
+					entry.status === 'publish'
+						? __( 'Edit an entry', 'newsroom' )
+						: __( 'New entry', 'newsroom' ),
+				// Handled before the blocks, which have their own keys.
+				onKeyDownCapture: onKeyDown,
+			},
+			el( TextControl, {
+				...control,
+				ref: screen.title,
+				label: __( 'Headline (optional)', 'newsroom' ),
+				value: entry.title,
+				onChange: ( title ) => change( { title } ),
+			} ),
+			el( Body, {
+				key: entry.editor,
+				blocks: entry.blocks,
+				change: ( blocks ) => change( { blocks } ),
+			} ),
+			el( EntryFields, { screen } ),
+			el( 'p', { className: 'newsroom-live-message' }, message ),
+			problem && el( Notice, { status: 'error', isDismissible: false }, problem )
+		);
+	}
 
-		const isUpdate = entry.status === 'publish';
-		const action = publish
-			? __( 'Publish', 'newsroom' )
-			: __( 'Submit for review', 'newsroom' );
+	function Live() {
+		const requests = useRequests();
+		const screen = { ...useEntry(), ...requests, ...usePosts( requests.enqueue ) };
+		const { entry, posts, enqueue } = screen;
+
+		useEffect( () => {
+			const timer = setTimeout( () => enqueue( () => keep( screen ) ), keepAfter );
+			return () => clearTimeout( timer );
+		}, [ entry ] );
+
 		return el(
 			SlotFillProvider,
 			null,
-			el( State, { state, change: changeState } ),
-			el(
-				'div',
-				{
-					ref: form,
-					className: 'newsroom-live-writing',
-					role: 'form',
-					'aria-label': isUpdate
-						? __( 'Edit an entry', 'newsroom' )
-						: __( 'New entry', 'newsroom' ),
-					// Handled before the blocks, which have their own keys.
-					onKeyDownCapture: onKeyDown,
-				},
-				el( TextControl, {
-					ref: title,
-					label: __( 'Headline (optional)', 'newsroom' ),
-					value: entry.title,
-					onChange: ( value ) => change( { title: value } ),
-					__next40pxDefaultSize: true,
-					__nextHasNoMarginBottom: true,
-				} ),
-				el( Body, {
-					key: entry.editor,
-					blocks: entry.blocks,
-					change: ( blocks ) => change( { blocks } ),
-				} ),
-				el(
-					'div',
-					{ className: 'newsroom-live-fields' },
-					el( SelectControl, {
-						label: __( 'Byline', 'newsroom' ),
-						value: entry.byline,
-						options: authors,
-						onChange: ( byline ) =>
-							change( { byline: Number( byline ) } ),
-						__next40pxDefaultSize: true,
-						__nextHasNoMarginBottom: true,
-					} ),
-					el( CheckboxControl, {
-						label: __( 'Key event', 'newsroom' ),
-						checked: entry.keyEvent,
-						onChange: ( keyEvent ) => change( { keyEvent } ),
-						__nextHasNoMarginBottom: true,
-					} ),
-					el( CheckboxControl, {
-						label: __( 'Pinned', 'newsroom' ),
-						checked: entry.pinned,
-						onChange: ( pinned ) => change( { pinned } ),
-						__nextHasNoMarginBottom: true,
-					} ),
-					el(
-						Button,
-						{
-							variant: 'primary',
-							onClick: send,
-							'aria-keyshortcuts': isMac
-								? 'Meta+Enter'
-								: 'Control+Enter',
-						},
-						sprintf(
-							/* translators: 1: "Publish", "Submit for review" or "Update", 2: keys. */
-							'%1$s (%2$s)',
-							isUpdate ? __( 'Update', 'newsroom' ) : action,
-							keys
-						)
-					),
-					entry.id &&
-						el(
-							Button,
-							{
-								variant: 'tertiary',
-								onClick: () =>
-									replaceEntry( async () => {
-										await keep();
-										begin( emptyEntry( entry.byline ) );
-									} ),
-							},
-							__( 'Write a new entry', 'newsroom' )
-						)
-				),
-				el( 'p', { className: 'newsroom-live-message' }, message ),
-				problem &&
-					el(
-						Notice,
-						{ status: 'error', isDismissible: false },
-						problem
-					)
-			),
+			el( State, { enqueue } ),
+			el( Writing, { screen } ),
 			el( 'h2', null, __( 'Entries', 'newsroom' ) ),
 			posts.length === 0 &&
 				el( 'p', null, __( 'No entries yet.', 'newsroom' ) ),
 			el(
 				'ol',
 				{ className: 'newsroom-live-list', reversed: true },
-				posts.map( ( post ) =>
-					el( Row, {
-						key: post.id,
-						post,
-						isEdited: post.id === entry.id,
-						edit,
-						set,
-						withdraw,
-					} )
-				)
+				posts.map( ( post ) => el( Row, { key: post.id, post, screen } ) )
 			),
-			total > posts.length &&
+			screen.total > posts.length &&
 				el(
 					Button,
-					{
-						variant: 'secondary',
-						onClick: () => setPages( pages + 1 ),
-					},
+					{ variant: 'secondary', onClick: screen.more },
 					__( 'Show more', 'newsroom' )
 				),
 			el( Popover.Slot )

@@ -3,10 +3,28 @@
 	'use strict';
 
 	const { createElement: el, Fragment, useEffect } = wp.element;
-	const { useDispatch } = wp.data;
+	const { useDispatch, useSelect } = wp.data;
 	const Panel =
 		wp.editor.PluginDocumentSettingPanel ||
 		wp.editPost.PluginDocumentSettingPanel;
+
+	/** The meta of the story as edited. */
+	const metaIn = ( select ) =>
+		select( 'core/editor' ).getEditedPostAttribute( 'meta' ) || {};
+
+	/** The meta of the story as edited, and a function that changes a part of it. */
+	function useMeta() {
+		const meta = useSelect( metaIn, [] );
+		const { editPost } = useDispatch( 'core/editor' );
+		// All of the meta, because the editor's undo and redo replace it with what is passed here.
+		const change = ( part ) =>
+			editPost( { meta: { ...metaIn( wp.data.select ), ...part } } );
+		return [ meta, change ];
+	}
+
+	/** A message about a field. @param id referred to by the field's `aria-describedby` */
+	const Problem = ( { id, children } ) =>
+		el( 'p', { id, className: 'newsroom-problem', role: 'alert' }, children );
 
 	/**
 	 * Locks saving while `locked`, and shows the reason above the story. For a component outside of a panel, because a panel's content
@@ -48,5 +66,11 @@
 		} );
 	}
 
-	window.newsroomPanels = { registerPanel, useSavingLock };
+	window.newsroomPanels = {
+		metaIn,
+		Problem,
+		registerPanel,
+		useMeta,
+		useSavingLock,
+	};
 } )();

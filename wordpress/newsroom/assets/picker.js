@@ -5,6 +5,7 @@ document.querySelectorAll( '[data-newsroom-picker]' ).forEach( ( picker ) => {
 	'use strict';
 
 	const { __, sprintf } = wp.i18n;
+	const { movedWords, plain } = window.newsroomShared;
 	const { newsroomPicker: field, route, none } = picker.dataset;
 	const list = picker.querySelector( '.newsroom-picker-list' );
 	const search = picker.querySelector( 'input[type="search"]' );
@@ -17,12 +18,6 @@ document.querySelectorAll( '[data-newsroom-picker]' ).forEach( ( picker ) => {
 	const items = () => Array.from( list.children );
 	const titleOf = ( item ) =>
 		item.querySelector( '.newsroom-picker-title' ).textContent;
-
-	/** Text of a title in a response, with WordPress's entities decoded. */
-	function plain( html ) {
-		return new DOMParser().parseFromString( html, 'text/html' ).body
-			.textContent;
-	}
 
 	function button( label, title, act ) {
 		const element = document.createElement( 'button' );
@@ -54,15 +49,7 @@ document.querySelectorAll( '[data-newsroom-picker]' ).forEach( ( picker ) => {
 		const buttons = item.querySelectorAll( 'button' );
 		const same = buttons[ by < 0 ? 0 : 1 ];
 		( same.disabled ? buttons[ by < 0 ? 1 : 0 ] : same ).focus();
-		wp.a11y.speak(
-			sprintf(
-				/* translators: 1: title, 2: place, 3: number of documents. */
-				__( '%1$s is now %2$d of %3$d.', 'newsroom' ),
-				titleOf( item ),
-				to + 1,
-				all.length
-			)
-		);
+		wp.a11y.speak( movedWords( titleOf( item ), to, all.length ) );
 	}
 
 	function remove( item ) {

@@ -14,7 +14,7 @@
 	const { useSelect } = wp.data;
 	const { __, sprintf } = wp.i18n;
 	const { addQueryArgs, removeQueryArgs } = wp.url;
-	const { registerPanel } = window.newsroomPanels;
+	const { metaIn, Problem, registerPanel } = window.newsroomPanels;
 	const { screen, restore } = window.newsroomVersions;
 
 	/** Puts a version into the editor, once the story is there. */
@@ -31,16 +31,13 @@
 			}
 			const [ type, id ] = story.split( ' ' );
 			const { content, meta, ...rest } = restore.post;
-			const current = wp.data
-				.select( 'core/editor' )
-				.getEditedPostAttribute( 'meta' );
 			// One edit, so that a single undo reverts it.
 			wp.data.dispatch( 'core' ).editEntityRecord( 'postType', type, Number( id ), {
 				...rest,
 				content,
 				blocks: wp.blocks.parse( content ),
 				selection: undefined,
-				meta: { ...current, ...meta },
+				meta: { ...metaIn( wp.data.select ), ...meta },
 			} );
 			wp.data.dispatch( 'core/notices' ).createInfoNotice( restore.note, {
 				id: 'newsroom-version',
@@ -100,8 +97,8 @@
 		}
 		if ( found.failed ) {
 			return el(
-				'p',
-				{ className: 'newsroom-problem', role: 'alert' },
+				Problem,
+				null,
 				__( 'We couldn’t load the versions. Reload the page.', 'newsroom' )
 			);
 		}

@@ -132,9 +132,9 @@ function newsroom_choices( $options ) {
 function newsroom_control_attributes( $name, $help, $attributes ) {
 	$usual  = array(
 		'class'            => 'widefat',
+		'aria-describedby' => '' === $help ? null : "$name-description",
 		'id'               => $name,
 		'name'             => $name,
-		'aria-describedby' => '' === $help ? null : "$name-description",
 	);
 	$markup = '';
 	foreach ( $attributes + $usual as $key => $value ) {

@@ -36,7 +36,7 @@ function newsroom_front_assets( $screen ) {
 	$given = isset( $_GET['front'] ) ? sanitize_key( wp_unslash( $_GET['front'] ) ) : ''; // phpcs:ignore WordPress.Security.NonceVerification -- only chooses what is shown.
 	newsroom_enqueue_part(
 		'front-parts',
-		array( 'wp-api-fetch', 'wp-components', 'wp-element', 'wp-i18n', 'wp-url' ),
+		array( 'newsroom-shared', 'wp-api-fetch', 'wp-components', 'wp-element', 'wp-i18n', 'wp-url' ),
 		'newsroomFront',
 		array(
 			'pages'    => newsroom_choices( newsroom_front_pages() ),

@@ -69,7 +69,7 @@ function newsroom_live_load() {
  */
 function newsroom_live_assets( $story ) {
 	wp_enqueue_media();
-	$scripts = array( 'wp-a11y', 'wp-api-fetch', 'wp-block-editor', 'wp-block-library', 'wp-blocks', 'wp-components', 'wp-data', 'wp-date', 'wp-dom-ready', 'wp-element', 'wp-format-library', 'wp-i18n', 'wp-media-utils', 'wp-url' );
+	$scripts = array( 'newsroom-shared', 'wp-a11y', 'wp-api-fetch', 'wp-block-editor', 'wp-block-library', 'wp-blocks', 'wp-components', 'wp-data', 'wp-date', 'wp-dom-ready', 'wp-element', 'wp-format-library', 'wp-i18n', 'wp-media-utils', 'wp-url' );
 	foreach ( array( 'wp-components', 'wp-block-editor', 'wp-block-editor-content', 'wp-edit-blocks', 'wp-block-library', 'wp-format-library' ) as $style ) {
 		wp_enqueue_style( $style );
 	}

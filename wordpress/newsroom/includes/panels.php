@@ -9,8 +9,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 	exit;
 }
 
-// Before the panels, whose scripts depend on this one.
-add_action( 'enqueue_block_editor_assets', 'newsroom_register_panels_script', 1 );
+add_action( 'admin_enqueue_scripts', 'newsroom_register_shared_scripts' );
 add_action( 'enqueue_block_editor_assets', 'newsroom_load_article_panels' );
 add_action( 'add_meta_boxes_articles', 'newsroom_add_article_boxes' );
 
@@ -59,11 +58,17 @@ function newsroom_article_panels() {
 }
 
 /**
- * Registers the script that the panels share, with all that they use.
+ * Registers the scripts on which others depend: what all of them share, and what the panels share, with all of WordPress that they use.
  */
-function newsroom_register_panels_script() {
-	$needs = array( 'wp-a11y', 'wp-api-fetch', 'wp-block-editor', 'wp-blocks', 'wp-components', 'wp-core-data', 'wp-data', 'wp-date', 'wp-editor', 'wp-element', 'wp-html-entities', 'wp-i18n', 'wp-notices', 'wp-plugins', 'wp-url' );
-	wp_register_script( 'newsroom-panels', plugins_url( 'assets/panels.js', NEWSROOM_FILE ), $needs, NEWSROOM_VERSION, true );
+function newsroom_register_shared_scripts() {
+	$scripts = array(
+		'shared' => array( 'wp-i18n' ),
+		'panels' => array( 'newsroom-shared', 'wp-a11y', 'wp-api-fetch', 'wp-block-editor', 'wp-blocks', 'wp-components', 'wp-core-data', 'wp-data', 'wp-date', 'wp-editor', 'wp-element', 'wp-html-entities', 'wp-notices', 'wp-plugins', 'wp-url' ),
+	);
+	foreach ( $scripts as $part => $needs ) {
+		wp_register_script( 'newsroom-' . $part, plugins_url( "assets/$part.js", NEWSROOM_FILE ), $needs, NEWSROOM_VERSION, true );
+		wp_set_script_translations( 'newsroom-' . $part, 'newsroom', plugin_dir_path( NEWSROOM_FILE ) . 'languages' );
+	}
 }
 
 /**

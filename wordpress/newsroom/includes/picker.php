@@ -14,7 +14,7 @@ if ( ! defined( 'ABSPATH' ) ) {
  * Loads the script.
  */
 function newsroom_picker_script() {
-	newsroom_enqueue_part( 'picker', array( 'wp-api-fetch', 'wp-a11y', 'wp-i18n' ) );
+	newsroom_enqueue_part( 'picker', array( 'newsroom-shared', 'wp-api-fetch', 'wp-a11y', 'wp-i18n' ) );
 }
 
 /**

@@ -1,4 +1,4 @@
-/** Runs a script of the admin screens in jsdom, with React and with plain elements in place of WordPress's components. */
+/** Runs scripts of the admin screens in jsdom, with React and with plain elements in place of WordPress's components. */
 import fs from 'node:fs';
 import path from 'node:path';
 import * as React from 'react';
@@ -40,8 +40,8 @@ const words = (format: string, ...values: unknown[]): string => {
   return format.replace(/%(?:(\d+)\$)?[sd]/g, (_, place) => String(values[place ? Number(place) - 1 : next++]));
 };
 
-/** What every script of a screen uses; `more` has the rest. */
-export function runScript(name: string, more: Readonly<Record<string, unknown>>): void {
+/** Runs scripts in their order, after the one that all share. WordPress has what every screen uses; `more` has the rest. */
+export function runScripts(names: readonly string[], more: Readonly<Record<string, unknown>>): void {
   const wp = {
     a11y: { speak() {} },
     blockEditor: withGroups({}),
@@ -49,6 +49,7 @@ export function runScript(name: string, more: Readonly<Record<string, unknown>>)
     components: withGroups(components),
     date: { dateI18n: (_format: string, date: string) => date, getSettings: () => ({ formats: {} }) },
     domReady: (ready: () => void) => ready(),
+    editor: withGroups({}),
     element: { ...React, createRoot },
     htmlEntities: { decodeEntities: (text: string) => text },
     i18n: { __: (text: string) => text, sprintf: words },
@@ -58,7 +59,9 @@ export function runScript(name: string, more: Readonly<Record<string, unknown>>)
     ...more,
   };
   Object.assign(window, { wp });
-  new Function(fs.readFileSync(path.join(import.meta.dirname, '../assets', name), 'utf8'))();
+  for (const file of ['shared.js', ...names]) {
+    new Function(fs.readFileSync(path.join(import.meta.dirname, '../assets', file), 'utf8'))();
+  }
 }
 
 /** The button with this label or text. */

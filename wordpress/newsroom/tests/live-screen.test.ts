@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 /** The script of the screen "Live", with a stand-in for WordPress's REST API. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { button, runScript, type } from './editor-script.ts';
+import { button, runScripts, type } from './editor-script.ts';
 
 const entry = (id: number, status = 'publish') => ({
   id,
@@ -49,7 +49,7 @@ async function apiFetch(asked: Asked) {
 }
 
 const open = () =>
-  runScript('live.js', {
+  runScripts(['live.js'], {
     apiFetch,
     blocks: {
       createBlock: (name: string) => ({ name, html: '' }),
