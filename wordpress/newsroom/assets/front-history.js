@@ -5,8 +5,9 @@
 	const { createElement: el, useEffect, useState } = wp.element;
 	const { Button, Notice } = wp.components;
 	const { __, sprintf } = wp.i18n;
+	const { failed } = window.newsroomShared;
 	const { parts } = window.newsroomFront;
-	const { ask, failed } = parts;
+	const { ask } = parts;
 
 	/** Each front can be shown, compared with what is published, and restored. */
 	function History( { page, published, restore } ) {

@@ -6,6 +6,7 @@
 
 	/** Highest number of a row after which a package may be placed; the server's limit. */
 	const { rows: mostRows } = window.newsroomFront;
+	const { moved } = window.newsroomShared;
 	/** The places of packages, from the top of the page. */
 	const places = [
 		'start',
@@ -68,13 +69,6 @@
 				isPackage( slot ) ? slot : { ...slot, kind: kinds.shift() }
 			)
 		);
-	}
-
-	/** A list with one item moved. */
-	function moved( list, from, to ) {
-		const next = [ ...list ];
-		next.splice( to, 0, ...next.splice( from, 1 ) );
-		return next;
 	}
 
 	/** Name of the step for a key; undefined for other keys. */
@@ -167,7 +161,6 @@
 		canStep,
 		inPlaces,
 		isPackage,
-		moved,
 		ordered,
 		placeWords,
 		stepOf,

@@ -1,33 +1,20 @@
-/** The screen "Front": calls, new slots, the notes above the list, and the search for stories. */
+/** The screen "Front": calls, new slots, the notes above the list, the buttons of lists, and the search for stories. */
 ( function () {
 	'use strict';
 
 	const { apiFetch } = wp;
-	const { createElement: el, useEffect, useRef, useState } = wp.element;
+	const { createElement: el, Fragment, useEffect, useRef, useState } = wp.element;
 	const { Button, Notice, TextControl } = wp.components;
 	const { __, sprintf } = wp.i18n;
 	const { addQueryArgs } = wp.url;
+	const { control, plain } = window.newsroomShared;
 
 	/** Milliseconds between the last key and the search. */
 	const searchAfter = 250;
 
-	const control = {
-		__next40pxDefaultSize: true,
-		__nextHasNoMarginBottom: true,
-	};
-
 	/** Sends a request about a page's front. @throws the error with `code`, `message` and `data` */
 	const ask = ( page, path = '', method = 'GET', data = undefined ) =>
 		apiFetch( { path: `/newsroom/v1/front/${ page }${ path }`, method, data } );
-
-	/** Words for an error of a request. */
-	const failed = ( error ) =>
-		error.message || __( 'We couldn’t reach WordPress. Try again.', 'newsroom' );
-
-	/** Text of a title, with WordPress's entities decoded. */
-	const plain = ( html ) =>
-		new window.DOMParser().parseFromString( html, 'text/html' ).body
-			.textContent;
 
 	const newSlot = ( story, kind ) => ( {
 		id: window.crypto.randomUUID
@@ -42,6 +29,36 @@
 		related: [],
 		after: '',
 	} );
+
+	/** Buttons that move an item of a list, or remove it. `move` gets `up` or `down`. */
+	function MoveButtons( { title, canMoveUp, canMoveDown, move, remove } ) {
+		const button = ( name, words, label, onClick, props ) =>
+			el(
+				Button,
+				{
+					variant: 'tertiary',
+					'data-control': name,
+					/* translators: 1: what the button does, 2: headline. */
+					'aria-label': sprintf( '%1$s: %2$s', label, title ),
+					onClick,
+					...props,
+				},
+				words
+			);
+		return el(
+			Fragment,
+			null,
+			button( 'up', '↑', __( 'Move up', 'newsroom' ), () => move( 'up' ), {
+				disabled: ! canMoveUp,
+				accessibleWhenDisabled: true,
+			} ),
+			button( 'down', '↓', __( 'Move down', 'newsroom' ), () => move( 'down' ), {
+				disabled: ! canMoveDown,
+				accessibleWhenDisabled: true,
+			} ),
+			button( 'remove', __( 'Remove', 'newsroom' ), __( 'Remove', 'newsroom' ), remove, { isDestructive: true } )
+		);
+	}
 
 	/** Finds stories by their words, and adds one with the button or with Enter. */
 	function Search( { label, add, has } ) {
@@ -210,5 +227,5 @@
 		);
 	}
 
-	window.newsroomFront.parts = { ask, Conflict, control, failed, newSlot, Notes, Search };
+	window.newsroomFront.parts = { ask, Conflict, MoveButtons, newSlot, Notes, Search };
 } )();

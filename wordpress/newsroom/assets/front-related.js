@@ -2,12 +2,13 @@
 ( function () {
 	'use strict';
 
-	const { createElement: el, useLayoutEffect, useRef, useState } = wp.element;
+	const { createElement: el, useRef, useState } = wp.element;
 	const { Button, TextControl } = wp.components;
 	const { __, sprintf } = wp.i18n;
 	const { order, headline: longest, parts } = window.newsroomFront;
-	const { control, Search } = parts;
-	const { moved, stepOf, steps } = order;
+	const { control, moved, movedWords, useNextFocus } = window.newsroomShared;
+	const { MoveButtons, Search } = parts;
+	const { stepOf, steps } = order;
 
 	/** Stories, or addresses with a text. Alt with an arrow key, in any of its controls, moves a headline. */
 	function Related( { slot, stories, change } ) {
@@ -15,44 +16,24 @@
 		const [ title, setTitle ] = useState( '' );
 		const set = ( next, details ) => change( { related: next }, details );
 		const list = useRef();
-		const focus = useRef( null );
 		const { related } = slot;
+		const focusNext = useNextFocus( related );
+		const focusOn = ( at, name ) =>
+			focusNext( () => list.current.children[ at ]?.querySelector( `[data-control="${ name }"]` ) );
 		const titleOf = ( link ) =>
 			link.title || ( link.story ? ( stories[ link.story ] || {} ).title : link.url );
-
-		// A control that has moved with its headline keeps the focus.
-		useLayoutEffect( () => {
-			if ( ! focus.current || ! list.current ) {
-				return;
-			}
-			const { at, name } = focus.current;
-			focus.current = null;
-			const item = list.current.children[ at ];
-			const wanted = item && item.querySelector( `[data-part="${ name }"]` );
-			if ( wanted ) {
-				wanted.focus();
-			}
-		}, [ related ] );
 
 		const move = ( at, step, name ) => {
 			const to = Math.min( related.length - 1, Math.max( 0, at + steps[ step ] ) );
 			if ( to === at ) {
 				return;
 			}
-			focus.current = { at: to, name };
+			focusOn( to, name );
 			set( moved( related, at, to ) );
-			wp.a11y.speak(
-				sprintf(
-					/* translators: 1: headline, 2: place, 3: number of headlines. */
-					__( '%1$s is now %2$d of %3$d.', 'newsroom' ),
-					titleOf( related[ at ] ),
-					to + 1,
-					related.length
-				)
-			);
+			wp.a11y.speak( movedWords( titleOf( related[ at ] ), to, related.length ) );
 		};
 		const remove = ( at ) => {
-			focus.current = { at: Math.min( at, related.length - 2 ), name: 'words' };
+			focusOn( Math.min( at, related.length - 2 ), 'words' );
 			set( related.filter( ( _, each ) => each !== at ) );
 		};
 		const onKeyDown = ( event ) => {
@@ -62,8 +43,8 @@
 				return;
 			}
 			event.preventDefault();
-			const named = event.target.closest( '[data-part]' );
-			move( [ ...list.current.children ].indexOf( item ), step, named ? named.dataset.part : 'words' );
+			const named = event.target.closest( '[data-control]' );
+			move( [ ...list.current.children ].indexOf( item ), step, named ? named.dataset.control : 'words' );
 		};
 		return el(
 			'fieldset',
@@ -74,24 +55,12 @@
 				{ ref: list, className: 'newsroom-front-related', 'data-related': '', onKeyDown },
 				related.map( ( link, at ) => {
 					const own = titleOf( { ...link, title: '' } );
-					const button = ( name, words, label, onClick, props ) =>
-						el(
-							Button,
-							{
-								variant: 'tertiary',
-								'data-part': name,
-								'aria-label': `${ label }: ${ own }`,
-								onClick,
-								...props,
-							},
-							words
-						);
 					return el(
 						'li',
 						{ key: `${ link.story }-${ link.url }-${ at }` },
 						el( TextControl, {
 							...control,
-							'data-part': 'words',
+							'data-control': 'words',
 							label: sprintf(
 								/* translators: %s: headline or address. */
 								__( 'Link text for %s', 'newsroom' ),
@@ -107,16 +76,12 @@
 									)
 								),
 						} ),
-						button( 'up', '↑', __( 'Move up', 'newsroom' ), () => move( at, 'up', 'up' ), {
-							disabled: at === 0,
-							accessibleWhenDisabled: true,
-						} ),
-						button( 'down', '↓', __( 'Move down', 'newsroom' ), () => move( at, 'down', 'down' ), {
-							disabled: at === related.length - 1,
-							accessibleWhenDisabled: true,
-						} ),
-						button( 'remove', __( 'Remove', 'newsroom' ), __( 'Remove', 'newsroom' ), () => remove( at ), {
-							isDestructive: true,
+						el( MoveButtons, {
+							title: own,
+							canMoveUp: at > 0,
+							canMoveDown: at < related.length - 1,
+							move: ( step ) => move( at, step, step ),
+							remove: () => remove( at ),
 						} )
 					);
 				} )

@@ -6,7 +6,8 @@
 	const { Button, SelectControl, TextControl } = wp.components;
 	const { __, sprintf } = wp.i18n;
 	const { kinds, order, zone, headline: longest, parts } = window.newsroomFront;
-	const { control, Related } = parts;
+	const { control } = window.newsroomShared;
+	const { MoveButtons, Related } = parts;
 	const { canStep, isPackage, placeWords } = order;
 
 	const stateWords = {
@@ -101,19 +102,6 @@
 		const [ isOpen, setOpen ] = useState( false );
 		const story = stories[ slot.story ] || { title: '', state: '' };
 		const title = slot.headline || story.title;
-		const button = ( name, words, label, onClick, props ) =>
-			el(
-				Button,
-				{
-					variant: 'tertiary',
-					'data-control': name,
-					/* translators: 1: what the button does, 2: headline. */
-					'aria-label': sprintf( '%1$s: %2$s', label, title ),
-					onClick,
-					...props,
-				},
-				words
-			);
 		const pinned = [ slot.from, slot.until ].some( ( time ) => time !== '' );
 		return el(
 			'li',
@@ -146,21 +134,13 @@
 					},
 					title
 				),
-				button( 'up', '↑', __( 'Move up', 'newsroom' ), () => move( 'up', 'up' ), {
-					disabled: ! canStep( slots, at, 'up' ),
-					accessibleWhenDisabled: true,
-				} ),
-				button( 'down', '↓', __( 'Move down', 'newsroom' ), () => move( 'down', 'down' ), {
-					disabled: ! canStep( slots, at, 'down' ),
-					accessibleWhenDisabled: true,
-				} ),
-				button(
-					'remove',
-					__( 'Remove', 'newsroom' ),
-					__( 'Remove', 'newsroom' ),
+				el( MoveButtons, {
+					title,
+					canMoveUp: canStep( slots, at, 'up' ),
+					canMoveDown: canStep( slots, at, 'down' ),
+					move,
 					remove,
-					{ isDestructive: true }
-				)
+				} )
 			),
 			( story.state || pinned || isPackage( slot ) ) &&
 				el(

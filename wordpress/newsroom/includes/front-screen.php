@@ -52,7 +52,8 @@ function newsroom_front_assets( $screen ) {
 		'front-related' => array( 'newsroom-front-order', 'wp-a11y' ),
 		'front-slot'    => array( 'newsroom-front-related', 'media-editor' ),
 		'front-history' => array( 'newsroom-front-parts' ),
-		'front'         => array( 'newsroom-front-slot', 'newsroom-front-history', 'wp-a11y', 'wp-dom-ready' ),
+		'front-state'   => array( 'newsroom-front-order', 'wp-a11y' ),
+		'front'         => array( 'newsroom-front-slot', 'newsroom-front-history', 'newsroom-front-state', 'wp-dom-ready' ),
 	);
 	foreach ( $parts as $part => $needs ) {
 		newsroom_enqueue_part( $part, $needs );

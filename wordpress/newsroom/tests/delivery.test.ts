@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 /** The script that follows a delivery after a save in the block editor. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { runScript } from './editor-script.ts';
+import { runScripts } from './editor-script.ts';
 
 interface Answer {
   readonly delivery: string | null;
@@ -29,7 +29,7 @@ async function save(answer: (request: number) => Answer): Promise<void> {
   let isSaving = false;
   let changed = (): void => {};
   const editor = { isSavingPost: () => isSaving, isAutosavingPost: () => false };
-  runScript('delivery.js', {
+  runScripts(['delivery.js'], {
     apiFetch: async () => answer(++asked),
     data: {
       select: (store: string) => (store === 'core/editor' ? editor : undefined),

@@ -1,24 +1,25 @@
 // @vitest-environment jsdom
 /** The preview of the screen "Front", with a stand-in for WordPress's REST API. */
 import { expect, it, vi } from 'vitest';
-import { button, runScript } from './editor-script.ts';
+import { button, runScripts } from './editor-script.ts';
 
 it('the preview’s window closes if WordPress doesn’t answer and while a colleague’s version has to be chosen', async () => {
   document.body.innerHTML = '<div id="newsroom-front"></div>';
   const front = { version: 1, slots: [], stories: {}, pictures: {}, draft: null, published: null, scheduled: null };
   const answers: (() => unknown)[] = [];
   const asked: string[] = [];
-  const ask = async (_page: string, path = '') => {
-    asked.push(path);
-    return path === '' ? front : answers.shift()?.();
+  const apiFetch = async ({ path }: { path: string }) => {
+    const route = path.replace('/newsroom/v1/front/home', '');
+    asked.push(route);
+    return route === '' ? front : answers.shift()?.();
   };
-  const nothing = () => null;
-  const order = { inPlaces: (slots: unknown) => slots };
-  const parts = { ask, Conflict: nothing, control: {}, failed: () => 'Failed.', Notes: nothing, Search: nothing };
-  Object.assign(window, { newsroomFront: { order, pages: [], page: 'home', zone: 'UTC', parts } });
+  Object.assign(window, {
+    newsroomFront: { pages: [], kinds: [], page: 'home', zone: 'UTC', headline: 200, rows: 20 },
+  });
   const opened = { close: vi.fn(), focus: vi.fn(), location: '' };
   vi.spyOn(window, 'open').mockReturnValue(opened as never);
-  runScript('front.js', { apiFetch: nothing });
+  const scripts = ['parts', 'order', 'related', 'slot', 'history', 'state'].map((part) => `front-${part}.js`);
+  runScripts([...scripts, 'front.js'], { apiFetch });
   const fail = (error: object) => () => {
     throw error;
   };
