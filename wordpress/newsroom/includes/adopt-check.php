@@ -116,7 +116,7 @@ function newsroom_adopt_report( $check ) {
 		$names[] = newsroom_plain( $categories[ $id ]->name );
 	}
 	$writers = array_filter( wp_list_pluck( newsroom_adopt_writers(), 'user' ) );
-	$shown   = isset( $statuses['publish'] ) ? $statuses['publish'] : 0;
+	$shown   = $statuses['publish'] ?? 0;
 	$lines   = array(
 		/* translators: %s: number. */
 		sprintf( _n( '%s post becomes an article.', '%s posts become articles.', $posts, 'newsroom' ), number_format_i18n( $posts ) ),
@@ -201,9 +201,7 @@ function newsroom_adopt_post_problems( $statuses ) {
  * @return array[]
  */
 function newsroom_adopt_status_problems( $statuses, $ids, $ours ) {
-	$of        = static function ( ...$names ) use ( $statuses ) {
-		return array_sum( array_intersect_key( $statuses, array_flip( $names ) ) );
-	};
+	$of        = static fn( ...$names ) => array_sum( array_intersect_key( $statuses, array_flip( $names ) ) );
 	$protected = $of( 'protected' );
 	$private   = $of( 'private' );
 	$drafts    = $of( 'draft', 'pending' );

@@ -53,7 +53,7 @@ function newsroom_ids_within_memory( $ids ) {
 	}
 	$sum = 0;
 	foreach ( $ids as $count => $id ) {
-		$sum += isset( $bytes[ $id ] ) ? $bytes[ $id ] : 0;
+		$sum += $bytes[ $id ] ?? 0;
 		if ( $count && $sum > 8 * MB_IN_BYTES ) {
 			return array_slice( $ids, 0, $count );
 		}
@@ -108,10 +108,10 @@ function newsroom_adopt_changes( $posts, $plan ) {
 	$changes = array();
 	foreach ( $posts as $row ) {
 		$id             = (int) $row->ID;
-		$author         = isset( $authors[ (int) $row->post_author ] ) ? $authors[ (int) $row->post_author ] : 0;
+		$author         = $authors[ (int) $row->post_author ] ?? 0;
 		$changes[ $id ] = array(
 			'slug'     => $row->post_name,
-			'new_slug' => isset( $slugs[ $id ] ) ? $slugs[ $id ] : $row->post_name,
+			'new_slug' => $slugs[ $id ] ?? $row->post_name,
 			// A byline in Co-Authors Plus takes precedence over the user who wrote the post in WordPress.
 			'author'   => metadata_exists( 'post', $id, 'newsroom_author' ) || array_filter( newsroom_coauthors( $id ) ) ? 0 : $author,
 			'paths'    => 'publish' === $row->post_status ? array_diff( newsroom_paths_of( $id ), get_post_meta( $id, '_newsroom_former_path' ) ) : array(),
@@ -156,7 +156,7 @@ function newsroom_adopt_terms( $id, $plan ) {
 	$has   = is_array( $terms ) ? wp_list_pluck( $terms, 'term_id' ) : array();
 	$add   = array();
 	foreach ( $has as $term_id ) {
-		$section = isset( $plan['leads'][ $term_id ] ) ? $plan['leads'][ $term_id ] : $term_id;
+		$section = $plan['leads'][ $term_id ] ?? $term_id;
 		if ( ! in_array( $section, $has, true ) ) {
 			$add[ $section ] = get_term( $section, 'category' )->term_taxonomy_id;
 		}

@@ -69,7 +69,7 @@ function newsroom_adopt_category_counts( $categories ) {
 	$counts = array();
 	foreach ( $rows as $row ) {
 		foreach ( newsroom_category_and_ancestors( (int) $row->term_id, $categories ) as $id ) {
-			$counts[ $id ] = ( isset( $counts[ $id ] ) ? $counts[ $id ] : 0 ) + (int) $row->posts;
+			$counts[ $id ] = ( $counts[ $id ] ?? 0 ) + (int) $row->posts;
 		}
 	}
 	return $counts;
@@ -201,9 +201,7 @@ function newsroom_adopt_candidates( $categories, $first ) {
 	usort(
 		$ids,
 		static function ( $a, $b ) use ( $menu, $counts ) {
-			$place = static function ( $id ) use ( $menu ) {
-				return isset( $menu[ $id ] ) ? $menu[ $id ] : PHP_INT_MAX;
-			};
+			$place = static fn( $id ) => $menu[ $id ] ?? PHP_INT_MAX;
 			return array( $place( $a ), -$counts[ $a ], $a ) <=> array( $place( $b ), -$counts[ $b ], $b );
 		}
 	);

@@ -23,8 +23,8 @@ function newsroom_adoption() {
 	global $wpdb;
 	$kept  = get_option( 'newsroom_adoption', array() );
 	$state = array(
-		'task'    => isset( $kept['task'] ) ? $kept['task'] : '',
-		'phase'   => isset( $kept['phase'] ) ? $kept['phase'] : '',
+		'task'    => $kept['task'] ?? '',
+		'phase'   => $kept['phase'] ?? '',
 		'total'   => isset( $kept['total'] ) ? (int) $kept['total'] : 0,
 		'adopted' => newsroom_journal_count( 'post' ),
 	);
@@ -81,7 +81,7 @@ function newsroom_adopt( $task, $seconds, $progress = null ) {
 	if ( $ended ) {
 		newsroom_announce_adoption();
 	}
-	return isset( $failed ) ? $failed : newsroom_adoption();
+	return $failed ?? newsroom_adoption();
 }
 
 /**

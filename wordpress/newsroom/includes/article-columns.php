@@ -88,9 +88,7 @@ function newsroom_article_column( $column, $id ) {
  * @param int $id Article.
  */
 function newsroom_byline_cell( $id ) {
-	$link   = static function ( $author ) {
-		return sprintf( '<a href="%1$s">%2$s</a>', esc_url( newsroom_filtered_list( 'newsroom_byline', $author ) ), esc_html( newsroom_author_label( $author ) ) );
-	};
+	$link   = static fn( $author ) => sprintf( '<a href="%1$s">%2$s</a>', esc_url( newsroom_filtered_list( 'newsroom_byline', $author ) ), esc_html( newsroom_author_label( $author ) ) );
 	$names  = array_map( $link, newsroom_author_ids( $id ) );
 	$agency = newsroom_sanitize_line( get_post_meta( $id, 'newsroom_agency', true ) );
 	if ( '' !== $agency ) {

@@ -20,9 +20,7 @@ add_filter( 'render_block_core/playlist-track', 'newsroom_playable_track', 10, 2
  */
 function newsroom_playable_track( $html, $block ) {
 	$track = isset( $block['attrs'] ) && is_array( $block['attrs'] ) ? $block['attrs'] : array();
-	$text  = static function ( $name ) use ( $track ) {
-		return isset( $track[ $name ] ) ? newsroom_plain( $track[ $name ] ) : '';
-	};
+	$text  = static fn( $name ) => isset( $track[ $name ] ) ? newsroom_plain( $track[ $name ] ) : '';
 	$url = isset( $track['src'] ) && is_string( $track['src'] ) ? esc_url( $track['src'], array( 'http', 'https' ) ) : '';
 	if ( '' === $html || '' === $url || ! defined( 'REST_REQUEST' ) || ! REST_REQUEST ) {
 		return $html;

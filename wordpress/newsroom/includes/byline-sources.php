@@ -183,9 +183,7 @@ function newsroom_author_of_coauthor( $slug ) {
  * @return array|null `from`: name of the plugin; `names`; `missing`: names for which there is no author. Null when no other plugin has any.
  */
 function newsroom_inherited_authors( $id ) {
-	$name = static function ( $author ) {
-		return newsroom_plain( get_post_field( 'post_title', $author, 'raw' ) );
-	};
+	$name = static fn( $author ) => newsroom_plain( get_post_field( 'post_title', $author, 'raw' ) );
 	$acf  = newsroom_acf_people( array( 'authors', 'author' ), $id );
 	if ( null !== $acf && ( $acf || ! newsroom_coauthors( $id ) ) ) {
 		return array(

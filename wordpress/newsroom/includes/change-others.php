@@ -42,7 +42,7 @@ function newsroom_slug_before( $term_id, $slug = null ) {
 	if ( null !== $slug ) {
 		$slugs[ $term_id ] = $slug;
 	}
-	return isset( $slugs[ $term_id ] ) ? $slugs[ $term_id ] : null;
+	return $slugs[ $term_id ] ?? null;
 }
 
 /**

@@ -47,7 +47,7 @@ function newsroom_noted_sites( $add = null ) {
 function newsroom_changes( $add = null, $drop = false ) {
 	static $changes = array();
 	$site           = get_current_blog_id();
-	$now            = isset( $changes[ $site ] ) ? $changes[ $site ] : array();
+	$now            = $changes[ $site ] ?? array();
 	if ( $drop ) {
 		unset( $changes[ $site ] );
 	} elseif ( null !== $add ) {

@@ -258,7 +258,7 @@ function newsroom_refuse_comment_form( $post_id ) {
  */
 function newsroom_refuse_comment_call( $approved, $comment ) {
 	$is_call = ( defined( 'REST_REQUEST' ) && REST_REQUEST ) || ( defined( 'XMLRPC_REQUEST' ) && XMLRPC_REQUEST );
-	$type    = isset( $comment['comment_type'] ) ? $comment['comment_type'] : '';
+	$type    = $comment['comment_type'] ?? '';
 	if ( ! $is_call || ! in_array( $type, array( '', 'comment' ), true ) || ! newsroom_takes_comments_from_site( get_post( $comment['comment_post_ID'] ) ) ) {
 		return $approved;
 	}

@@ -167,7 +167,7 @@ function newsroom_clean_notes( $value ) {
 			'kind' => array_key_exists( $kind, newsroom_correction_kinds() ) ? $kind : 'correction',
 			'text' => $text,
 		);
-		$date  = newsroom_sanitize_note_date( isset( $note['date'] ) ? $note['date'] : '' );
+		$date  = newsroom_sanitize_note_date( $note['date'] ?? '' );
 		if ( '' !== $date ) {
 			$clean['date'] = $date;
 		}
@@ -183,12 +183,7 @@ function newsroom_clean_notes( $value ) {
  * @return array[]
  */
 function newsroom_newest_notes( $notes ) {
-	usort(
-		$notes,
-		static function ( $a, $b ) {
-			return strcmp( isset( $b['date'] ) ? $b['date'] : '~', isset( $a['date'] ) ? $a['date'] : '~' );
-		}
-	);
+	usort( $notes, static fn( $a, $b ) => strcmp( $b['date'] ?? '~', $a['date'] ?? '~' ) );
 	return array_slice( $notes, 0, NEWSROOM_MOST_CORRECTIONS );
 }
 

@@ -176,7 +176,7 @@ function newsroom_export_fronts( $email, $page = 1 ) {
 		'kept'      => __( 'draft that was replaced', 'newsroom' ),
 	);
 	$describe = static function ( $row ) use ( $pages, $states ) {
-		$name   = isset( $pages[ $row->page ] ) ? $pages[ $row->page ] : $row->page;
+		$name   = $pages[ $row->page ] ?? $row->page;
 		$values = array(
 			__( 'Page', 'newsroom' ) => "$name ({$states[ $row->state ]})",
 			__( 'Time', 'newsroom' ) => gmdate( 'Y-m-d\TH:i:s\Z', (int) $row->at ),

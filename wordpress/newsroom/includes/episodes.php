@@ -21,9 +21,7 @@ newsroom_rest_field(
 	// A preview reads the newest autosave.
 	array( 'articles', 'articles-revision' ),
 	'sound',
-	static function ( $id ) {
-		return newsroom_sound_of( get_post( $id ) );
-	},
+	static fn( $id ) => newsroom_sound_of( get_post( $id ) ),
 	array(
 		'type'       => array( 'object', 'null' ),
 		'properties' => array(
@@ -207,9 +205,7 @@ function newsroom_episode_panel_data() {
  */
 function newsroom_episode_box( $post ) {
 	$words  = newsroom_episode_words();
-	$value  = static function ( $key ) use ( $post ) {
-		return get_post_meta( $post->ID, $key, true );
-	};
+	$value  = static fn( $key ) => get_post_meta( $post->ID, $key, true );
 	$chosen = (int) $value( 'newsroom_audio' );
 	$files  = get_posts(
 		array(
@@ -256,9 +252,7 @@ function newsroom_bad_chapters( $text ) {
 	return array_values(
 		array_filter(
 			array_map( 'trim', explode( "\n", newsroom_sanitize_lines( $text ) ) ),
-			static function ( $line ) {
-				return '' !== $line && ! newsroom_chapters_in( $line );
-			}
+			static fn( $line ) => '' !== $line && ! newsroom_chapters_in( $line )
 		)
 	);
 }

@@ -38,13 +38,7 @@ function newsroom_post_at( $path ) {
 	global $wpdb;
 	$path = implode( '/', array_map( 'rawurlencode', array_map( 'rawurldecode', explode( '/', untrailingslashit( $path ) ) ) ) );
 	// WordPress stores percent escapes in lower case.
-	$path = (string) preg_replace_callback(
-		'/%[0-9A-F]{2}/',
-		static function ( $escape ) {
-			return strtolower( $escape[0] );
-		},
-		$path
-	);
+	$path = (string) preg_replace_callback( '/%[0-9A-F]{2}/', static fn( $escape ) => strtolower( $escape[0] ), $path );
 	$short = (string) preg_replace( '#/(?:amp|embed|feed|trackback|comment-page-\d+|page/\d+|\d+)$#', '', $path );
 	if ( '' === $path ) {
 		return 0;

@@ -79,11 +79,11 @@ function newsroom_clean_slot( $given ) {
 		return newsroom_front_refusal( __( 'A slot needs a kind and a story.', 'newsroom' ) );
 	}
 	$picture  = isset( $given['picture'] ) && is_int( $given['picture'] ) && wp_attachment_is_image( $given['picture'] ) ? $given['picture'] : 0;
-	$headline = newsroom_clean_headline( isset( $given['headline'] ) ? $given['headline'] : '' );
-	$from     = newsroom_clean_local_time( isset( $given['from'] ) ? $given['from'] : '' );
-	$until    = newsroom_clean_local_time( isset( $given['until'] ) ? $given['until'] : '' );
+	$headline = newsroom_clean_headline( $given['headline'] ?? '' );
+	$from     = newsroom_clean_local_time( $given['from'] ?? '' );
+	$until    = newsroom_clean_local_time( $given['until'] ?? '' );
 	$related  = 'package' === $kind && isset( $given['related'] ) ? newsroom_clean_related( $given['related'] ) : array();
-	$after    = 'package' === $kind ? newsroom_clean_place( isset( $given['after'] ) ? $given['after'] : '' ) : '';
+	$after    = 'package' === $kind ? newsroom_clean_place( $given['after'] ?? '' ) : '';
 	foreach ( array( $headline, $from, $until, $related, $after ) as $part ) {
 		if ( is_wp_error( $part ) ) {
 			return $part;
@@ -146,7 +146,7 @@ function newsroom_place_words( $after ) {
 		'seconds' => __( 'after the seconds', 'newsroom' ),
 	);
 	/* translators: %s: number of a row. */
-	return isset( $words[ $after ] ) ? $words[ $after ] : sprintf( __( 'after automatic row %s', 'newsroom' ), substr( $after, 4 ) );
+	return $words[ $after ] ?? sprintf( __( 'after automatic row %s', 'newsroom' ), substr( $after, 4 ) );
 }
 
 /**

@@ -330,7 +330,7 @@ function newsroom_announce_front( $page, $status = 'publish' ) {
 	$data  = array(
 		'post_type'   => 'front',
 		'post_name'   => $page,
-		'post_title'  => wp_slash( isset( $pages[ $page ] ) ? $pages[ $page ] : $page ),
+		'post_title'  => wp_slash( $pages[ $page ] ?? $page ),
 		'post_status' => $status,
 	);
 	return $post ? (int) wp_update_post( array( 'ID' => $post->ID ) + $data ) : (int) wp_insert_post( $data );

@@ -64,7 +64,7 @@ function newsroom_headline_test_box( $post ) {
 		printf( '<input type="hidden" name="%1$s[readings][]" value="%2$d">', esc_attr( $name ), (int) $count );
 	}
 	for ( $at = 0; $at < NEWSROOM_MOST_HEADLINES; $at++ ) {
-		$variant = isset( $test['variants'][ $at ] ) ? $test['variants'][ $at ] : array(
+		$variant = $test['variants'][ $at ] ?? array(
 			'headline' => '',
 			'image'    => 0,
 		);

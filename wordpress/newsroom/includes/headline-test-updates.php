@@ -22,8 +22,8 @@ add_action( 'wp_restore_post_revision', 'newsroom_before_headline_test_is_restor
  * @return array
  */
 function newsroom_headline_test_after( $test, $given ) {
-	$state   = isset( $given['state'] ) ? $given['state'] : 'off';
-	$started = newsroom_sanitize_note_date( isset( $given['started'] ) ? $given['started'] : '' );
+	$state   = $given['state'] ?? 'off';
+	$started = newsroom_sanitize_note_date( $given['started'] ?? '' );
 	// An update with the time of the end comes from an editor that has seen the end, and starts the test again.
 	if ( 'running' !== $state || '' === $started || ! empty( $given['ended'] ) ) {
 		return $given;
@@ -55,7 +55,7 @@ function newsroom_headline_test_to_save( $id, $given ) {
  * @return array
  */
 function newsroom_ended_test_with( $test, $given ) {
-	$variants = newsroom_clean_headlines( isset( $given['variants'] ) ? $given['variants'] : array() );
+	$variants = newsroom_clean_headlines( $given['variants'] ?? array() );
 	if ( ! $variants || $variants === $test['variants'] ) {
 		return $test;
 	}

@@ -104,26 +104,26 @@ function newsroom_sanitize_headline_test( $value ) {
 	if ( ! is_array( $value ) ) {
 		return $test;
 	}
-	$test['variants'] = newsroom_clean_headlines( isset( $value['variants'] ) ? $value['variants'] : array() );
+	$test['variants'] = newsroom_clean_headlines( $value['variants'] ?? array() );
 	$test['story']    = ! isset( $value['story'] ) || '1' === newsroom_sanitize_flag( $value['story'] );
-	$state            = isset( $value['state'] ) ? $value['state'] : 'off';
+	$state            = $value['state'] ?? 'off';
 	if ( ! $test['variants'] || ! in_array( $state, array( 'running', 'ended' ), true ) ) {
 		return $test;
 	}
-	$started         = newsroom_sanitize_note_date( isset( $value['started'] ) ? $value['started'] : '' );
+	$started         = newsroom_sanitize_note_date( $value['started'] ?? '' );
 	$now             = gmdate( 'Y-m-d\TH:i:s\Z' );
 	$test['state']   = $state;
 	$test['started'] = '' === $started || $started > $now ? $now : $started;
 	if ( 'running' === $state ) {
 		return $test;
 	}
-	$ended            = newsroom_sanitize_note_date( isset( $value['ended'] ) ? $value['ended'] : '' );
+	$ended            = newsroom_sanitize_note_date( $value['ended'] ?? '' );
 	$winner           = isset( $value['winner'] ) && is_numeric( $value['winner'] ) ? (int) $value['winner'] : -1;
 	$test['ended']    = '' === $ended ? $now : $ended;
 	$test['winner']   = $winner >= 0 && $winner <= count( $test['variants'] ) ? $winner : -1;
 	$test['reason']   = isset( $value['reason'] ) && in_array( $value['reason'], array( 'site', 'time' ), true ) ? $value['reason'] : 'editor';
-	$test['own']      = newsroom_headline( isset( $value['own'] ) ? $value['own'] : '' );
-	$test['readings'] = newsroom_clean_readings( isset( $value['readings'] ) ? $value['readings'] : array(), count( $test['variants'] ) + 1 );
+	$test['own']      = newsroom_headline( $value['own'] ?? '' );
+	$test['readings'] = newsroom_clean_readings( $value['readings'] ?? array(), count( $test['variants'] ) + 1 );
 	return $test;
 }
 
@@ -212,12 +212,10 @@ function newsroom_rest_headline_test( $id ) {
 		'state'   => $won ? 'won' : 'running',
 		'started' => $test['started'],
 		'others'  => array_map(
-			static function ( $variant ) {
-				return array(
-					'headline' => $variant['headline'],
-					'image'    => newsroom_picture( $variant['image'] ),
-				);
-			},
+			static fn( $variant ) => array(
+				'headline' => $variant['headline'],
+				'image'    => newsroom_picture( $variant['image'] ),
+			),
 			$others
 		),
 	);

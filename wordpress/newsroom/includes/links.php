@@ -35,7 +35,7 @@ function newsroom_site_path( $post_type ) {
 	 * @param string $path      Path with %s for the slug, or ''.
 	 * @param string $post_type Post type.
 	 */
-	return (string) apply_filters( 'newsroom_site_path', isset( $paths[ $post_type ] ) ? $paths[ $post_type ] : '', $post_type );
+	return (string) apply_filters( 'newsroom_site_path', $paths[ $post_type ] ?? '', $post_type );
 }
 
 /**

@@ -152,7 +152,7 @@ function newsroom_rest_entry_params( $params ) {
  */
 function newsroom_rest_entry_query( $args, $request ) {
 	if ( $request['story'] ) {
-		$args['meta_query']   = isset( $args['meta_query'] ) ? $args['meta_query'] : array(); // phpcs:ignore WordPress.DB.SlowDBQuery
+		$args['meta_query']   = $args['meta_query'] ?? array(); // phpcs:ignore WordPress.DB.SlowDBQuery
 		$args['meta_query'][] = array(
 			'key'   => 'newsroom_story',
 			'value' => (int) $request['story'],

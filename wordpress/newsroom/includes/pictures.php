@@ -32,11 +32,11 @@ define( 'NEWSROOM_MOST_PICTURES', 100 );
 function newsroom_changed_pictures( $add = null, $event = null, $drop = false ) {
 	static $pictures = array();
 	$site            = get_current_blog_id();
-	$now             = isset( $pictures[ $site ] ) ? $pictures[ $site ] : array();
+	$now             = $pictures[ $site ] ?? array();
 	if ( $drop ) {
 		unset( $pictures[ $site ] );
 	} elseif ( null !== $add ) {
-		$known = isset( $now[ $add ] ) ? $now[ $add ] : array(
+		$known = $now[ $add ] ?? array(
 			'event'     => $event,
 			'addresses' => array(),
 			'parent'    => (int) wp_get_post_parent_id( $add ),
@@ -221,9 +221,7 @@ function newsroom_touch_texts( $pictures, $blocks ) {
 function newsroom_oldest_text( $ids ) {
 	$uploaded = min(
 		array_map(
-			static function ( $id ) {
-				return (string) get_post_field( 'post_date_gmt', $id, 'raw' );
-			},
+			static fn( $id ) => (string) get_post_field( 'post_date_gmt', $id, 'raw' ),
 			$ids
 		)
 	);

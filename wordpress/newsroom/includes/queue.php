@@ -93,8 +93,8 @@ function newsroom_merge( $older, $newer ) {
 		'trash'     => 5,
 		'delete'    => 6,
 	);
-	$from = isset( $rank[ $older['event'] ] ) ? $rank[ $older['event'] ] : 0;
-	$to   = isset( $rank[ $newer['event'] ] ) ? $rank[ $newer['event'] ] : 0;
+	$from = $rank[ $older['event'] ] ?? 0;
+	$to   = $rank[ $newer['event'] ] ?? 0;
 	// A withdrawn document that was published again is live; authors announce that with the event `author`.
 	$back = in_array( $older['event'], array( 'unpublish', 'trash' ), true ) && in_array( $newer['event'], array( 'publish', 'author' ), true );
 	if ( $from > $to && ! $back ) {

@@ -20,9 +20,7 @@ define( 'NEWSROOM_READING_PERIODS', array( 5, 30, 60 ) );
 newsroom_route(
 	'GET',
 	'/reading-now',
-	static function ( $request ) {
-		return newsroom_reading_answer( (int) $request['minutes'], (int) $request['most'] );
-	},
+	static fn( $request ) => newsroom_reading_answer( (int) $request['minutes'], (int) $request['most'] ),
 	'newsroom_may_see_reading',
 	array(
 		'minutes' => array(

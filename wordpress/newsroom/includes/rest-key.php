@@ -169,7 +169,7 @@ function newsroom_posts_after_key( $where, $query ) {
  * @return string[]
  */
 function newsroom_terms_after_key( $clauses, $taxonomies, $args ) {
-	$key = isset( $args['newsroom_key'] ) ? $args['newsroom_key'] : null;
+	$key = $args['newsroom_key'] ?? null;
 
 	$clauses['where'] .= newsroom_key_condition( $key, 't', array( 'id' => 'term_id' ) );
 	return $clauses;
@@ -184,7 +184,7 @@ function newsroom_terms_after_key( $clauses, $taxonomies, $args ) {
  */
 function newsroom_comments_after_key( $clauses, $query ) {
 	global $wpdb;
-	$key     = isset( $query->query_vars['newsroom_key'] ) ? $query->query_vars['newsroom_key'] : null;
+	$key     = $query->query_vars['newsroom_key'] ?? null;
 	$columns = array(
 		'id'       => 'comment_ID',
 		'date'     => 'comment_date',

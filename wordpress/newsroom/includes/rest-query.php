@@ -55,7 +55,7 @@ function newsroom_rest_query( $args, $request ) {
 	$category = $request['category'];
 	if ( null !== $category && '' !== $category ) {
 		$by_id               = is_numeric( $category );
-		$args['tax_query']   = isset( $args['tax_query'] ) ? $args['tax_query'] : array(); // phpcs:ignore WordPress.DB.SlowDBQuery
+		$args['tax_query']   = $args['tax_query'] ?? array(); // phpcs:ignore WordPress.DB.SlowDBQuery
 		$args['tax_query'][] = array(
 			'taxonomy' => 'category',
 			'field'    => $by_id ? 'term_id' : 'slug',
@@ -63,7 +63,7 @@ function newsroom_rest_query( $args, $request ) {
 		);
 	}
 	if ( $request['author_id'] ) {
-		$args['meta_query']   = isset( $args['meta_query'] ) ? $args['meta_query'] : array(); // phpcs:ignore WordPress.DB.SlowDBQuery
+		$args['meta_query']   = $args['meta_query'] ?? array(); // phpcs:ignore WordPress.DB.SlowDBQuery
 		$args['meta_query'][] = newsroom_people_query( (int) $request['author_id'] );
 	}
 	return $args;

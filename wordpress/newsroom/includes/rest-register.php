@@ -56,9 +56,7 @@ function newsroom_rest_field( $types, $name, $callback, $schema ) {
 				$types,
 				$name,
 				array(
-					'get_callback' => static function ( $item ) use ( $callback ) {
-						return call_user_func( $callback, $item['id'] );
-					},
+					'get_callback' => static fn( $item ) => call_user_func( $callback, $item['id'] ),
 					'schema'       => ( is_array( $schema ) ? $schema : $schema() ) + $readonly,
 				)
 			);

@@ -29,12 +29,10 @@ function newsroom_register_rest_fields() {
 		'type'  => 'array',
 		'items' => array( 'type' => 'object' ),
 	);
-	$level = static function () {
-		return array(
-			'type' => 'string',
-			'enum' => array_keys( newsroom_access_levels() ),
-		);
-	};
+	$level = static fn() => array(
+		'type' => 'string',
+		'enum' => array_keys( newsroom_access_levels() ),
+	);
 	newsroom_rest_field( $all, 'acf', 'newsroom_rest_acf', array( 'type' => 'object' ) );
 	newsroom_rest_field( $all, 'image', 'newsroom_rest_image', newsroom_picture_schema() );
 	newsroom_rest_field( $all, 'old_slugs', 'newsroom_rest_old_slugs', $texts );

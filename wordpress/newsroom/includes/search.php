@@ -83,9 +83,7 @@ function newsroom_search_readable( $sql ) {
 	// Strings are skipped, because a search text may look like a column name.
 	return (string) preg_replace_callback(
 		"/'(?:[^'\\\\]|\\\\.|'')*'|\\b(?:$columns)\\b/s",
-		static function ( $found ) use ( $hidden ) {
-			return isset( $hidden[ $found[0] ] ) ? "( CASE WHEN {$hidden[ $found[0] ]} THEN '' ELSE {$found[0]} END )" : $found[0];
-		},
+		static fn( $found ) => isset( $hidden[ $found[0] ] ) ? "( CASE WHEN {$hidden[ $found[0] ]} THEN '' ELSE {$found[0]} END )" : $found[0],
 		$sql
 	);
 }

@@ -214,9 +214,7 @@ function newsroom_keep_episodes_paid( $id ) {
  * @return array
  */
 function newsroom_series_settings( $id ) {
-	$value = static function ( $key ) use ( $id ) {
-		return get_post_meta( $id, 'newsroom_series_' . $key, true );
-	};
+	$value = static fn( $key ) => get_post_meta( $id, 'newsroom_series_' . $key, true );
 	return array(
 		'guid'     => newsroom_sanitize_uuid( $value( 'guid' ) ),
 		'language' => newsroom_sanitize_language( $value( 'language' ) ),

@@ -15,26 +15,24 @@ newsroom_rest_field(
 	'category',
 	'newsroom',
 	'newsroom_rest_section',
-	static function () {
-		return array(
-			'description' => __( 'How the section appears on the site.', 'newsroom' ),
-			'type'        => 'object',
-			'properties'  => array(
-				'label'               => array( 'type' => 'string' ),
-				'navigation_position' => array( 'type' => array( 'integer', 'null' ) ),
-				'home_count'          => array( 'type' => 'integer' ),
-				'color'               => array(
-					'type' => 'string',
-					'enum' => array( 'default', 'red' ),
-				),
-				'show_in_media'       => array( 'type' => 'boolean' ),
-				'former_slugs'        => array(
-					'type'  => 'array',
-					'items' => array( 'type' => 'string' ),
-				),
+	static fn() => array(
+		'description' => __( 'How the section appears on the site.', 'newsroom' ),
+		'type'        => 'object',
+		'properties'  => array(
+			'label'               => array( 'type' => 'string' ),
+			'navigation_position' => array( 'type' => array( 'integer', 'null' ) ),
+			'home_count'          => array( 'type' => 'integer' ),
+			'color'               => array(
+				'type' => 'string',
+				'enum' => array( 'default', 'red' ),
 			),
-		);
-	}
+			'show_in_media'       => array( 'type' => 'boolean' ),
+			'former_slugs'        => array(
+				'type'  => 'array',
+				'items' => array( 'type' => 'string' ),
+			),
+		),
+	)
 );
 
 /**

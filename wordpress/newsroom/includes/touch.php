@@ -33,7 +33,7 @@ add_action( 'delete_attachment', 'newsroom_picture_changed' );
 function newsroom_touched( $add = null, $drop = false ) {
 	static $ids = array();
 	$site       = get_current_blog_id();
-	$now        = isset( $ids[ $site ] ) ? $ids[ $site ] : array();
+	$now        = $ids[ $site ] ?? array();
 	if ( $drop ) {
 		unset( $ids[ $site ] );
 	} elseif ( null !== $add ) {

@@ -237,11 +237,6 @@ function newsroom_sections_of( $post ) {
 			),
 		);
 	}
-	usort(
-		$ranked,
-		static function ( $a, $b ) {
-			return $a[0] <=> $b[0];
-		}
-	);
+	usort( $ranked, static fn( $a, $b ) => $a[0] <=> $b[0] );
 	return array_column( $ranked, 1 );
 }

@@ -90,8 +90,8 @@ class Newsroom_Version_Diff extends WP_Text_Diff_Renderer_Table {
 		list( , , $before, $after ) = $this->interleave_changed_lines( $orig, $final );
 		$rows                       = '';
 		foreach ( array_keys( $before ) as $row ) {
-			$old = isset( $orig[ $before[ $row ] ] ) ? $orig[ $before[ $row ] ] : null;
-			$new = isset( $final[ $after[ $row ] ] ) ? $final[ $after[ $row ] ] : null;
+			$old = $orig[ $before[ $row ] ] ?? null;
+			$new = $final[ $after[ $row ] ] ?? null;
 			if ( null !== $old && null !== $new ) {
 				$rows .= $this->changed_line( $old, $new );
 			} elseif ( null !== $old ) {

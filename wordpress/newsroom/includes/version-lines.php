@@ -54,10 +54,10 @@ function newsroom_part_lines( $held, $part ) {
 			return newsroom_picture_lines( $story['picture'] );
 		case 'access':
 			$levels = newsroom_access_levels();
-			$level  = isset( $meta['newsroom_access'] ) ? $meta['newsroom_access'] : 'default';
-			return array( isset( $levels[ $level ] ) ? $levels[ $level ] : $level );
+			$level  = $meta['newsroom_access'] ?? 'default';
+			return array( $levels[ $level ] ?? $level );
 		case 'corrections':
-			return array_map( 'newsroom_correction_line', isset( $meta['newsroom_corrections'] ) ? $meta['newsroom_corrections'] : array() );
+			return array_map( 'newsroom_correction_line', $meta['newsroom_corrections'] ?? array() );
 		case 'sections':
 		case 'tags':
 			return newsroom_names_of( $story[ 'tags' === $part ? 'post_tag' : 'category' ], $names['terms'] );
@@ -68,7 +68,7 @@ function newsroom_part_lines( $held, $part ) {
 		case 'live':
 			return isset( $meta['newsroom_live'] ) ? array( newsroom_live_states()[ newsroom_sanitize_live( $meta['newsroom_live'] ) ] ) : array();
 		case 'footnotes':
-			return newsroom_footnote_lines( isset( $meta['footnotes'] ) ? $meta['footnotes'] : '' );
+			return newsroom_footnote_lines( $meta['footnotes'] ?? '' );
 		case 'sound':
 		case 'other':
 			return newsroom_meta_lines( newsroom_version_values( $story )[ $part ], $names['posts'] );
@@ -85,12 +85,7 @@ function newsroom_part_lines( $held, $part ) {
  * @return string[]
  */
 function newsroom_names_of( $ids, $names ) {
-	return array_map(
-		static function ( $id ) use ( $names ) {
-			return isset( $names[ $id ] ) && '' !== $names[ $id ] ? $names[ $id ] : "#$id";
-		},
-		$ids
-	);
+	return array_map( static fn( $id ) => isset( $names[ $id ] ) && '' !== $names[ $id ] ? $names[ $id ] : "#$id", $ids );
 }
 
 /**
@@ -135,7 +130,7 @@ function newsroom_picture_lines( $picture ) {
  */
 function newsroom_correction_line( $note ) {
 	$kinds = newsroom_correction_kinds();
-	$kind  = isset( $kinds[ $note['kind'] ] ) ? $kinds[ $note['kind'] ] : $note['kind'];
+	$kind  = $kinds[ $note['kind'] ] ?? $note['kind'];
 	return $kind . ', ' . newsroom_version_time( (int) strtotime( $note['date'] ) ) . ': ' . $note['text'];
 }
 
@@ -184,7 +179,7 @@ function newsroom_meta_name( $key ) {
 		'newsroom_key_event'     => __( 'Key event', 'newsroom' ),
 		'newsroom_video_url'     => __( 'Video address', 'newsroom' ),
 	);
-	return isset( $names[ $key ] ) ? $names[ $key ] : $key;
+	return $names[ $key ] ?? $key;
 }
 
 /**

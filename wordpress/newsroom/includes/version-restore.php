@@ -19,12 +19,8 @@ add_action( 'load-post.php', 'newsroom_version_in_form' );
 newsroom_route(
 	'GET',
 	'/versions/(?P<id>\d+)',
-	static function ( $request ) {
-		return newsroom_newest_versions( get_post( (int) $request['id'] ) );
-	},
-	static function ( $request ) {
-		return newsroom_may_see_versions( get_post( (int) $request['id'] ) );
-	},
+	static fn( $request ) => newsroom_newest_versions( get_post( (int) $request['id'] ) ),
+	static fn( $request ) => newsroom_may_see_versions( get_post( (int) $request['id'] ) ),
 	array( 'id' => array( 'type' => 'integer' ) )
 );
 
@@ -99,13 +95,13 @@ function newsroom_version_attributes( $story, $held ) {
 	$definitions = newsroom_meta_definitions();
 	$meta        = array();
 	foreach ( array_diff( newsroom_meta_keys()[ $story->post_type ], array( 'newsroom_headline_test' ), newsroom_keys_of_the_present() ) as $key ) {
-		$meta[ $key ] = isset( $then['meta'][ $key ] ) ? $then['meta'][ $key ] : $definitions[ $key ][1];
+		$meta[ $key ] = $then['meta'][ $key ] ?? $definitions[ $key ][1];
 		if ( in_array( $key, array( 'newsroom_authors', 'newsroom_contributors' ), true ) ) {
 			$meta[ $key ] = array_map( 'intval', $meta[ $key ] );
 		}
 	}
 	if ( registered_meta_key_exists( 'post', 'footnotes', $story->post_type ) ) {
-		$meta['footnotes'] = isset( $then['meta']['footnotes'] ) ? $then['meta']['footnotes'] : '';
+		$meta['footnotes'] = $then['meta']['footnotes'] ?? '';
 	}
 	$attributes = array(
 		'title'   => $then['title'],
@@ -123,9 +119,7 @@ function newsroom_version_attributes( $story, $held ) {
 			$attributes[ $name ] = array_values(
 				array_filter(
 					$then[ $taxonomy ],
-					static function ( $id ) use ( $taxonomy ) {
-						return (bool) term_exists( $id, $taxonomy );
-					}
+					static fn( $id ) => (bool) term_exists( $id, $taxonomy )
 				)
 			);
 		}
@@ -197,9 +191,7 @@ function newsroom_version_in_form() {
 	foreach ( array( 'title', 'content', 'excerpt' ) as $name ) {
 		add_filter(
 			"edit_post_$name",
-			static function ( $value, $id ) use ( $story, $attributes, $name ) {
-				return (int) $id === $story->ID && isset( $attributes[ $name ] ) ? $attributes[ $name ] : $value;
-			},
+			static fn( $value, $id ) => (int) $id === $story->ID && isset( $attributes[ $name ] ) ? $attributes[ $name ] : $value,
 			10,
 			2
 		);
@@ -210,9 +202,7 @@ function newsroom_version_in_form() {
 	}
 	add_filter(
 		'get_post_metadata',
-		static function ( $value, $id, $key ) use ( $story, $meta ) {
-			return (int) $id === $story->ID && isset( $meta[ $key ] ) ? array( $meta[ $key ] ) : $value;
-		},
+		static fn( $value, $id, $key ) => (int) $id === $story->ID && isset( $meta[ $key ] ) ? array( $meta[ $key ] ) : $value,
 		10,
 		3
 	);

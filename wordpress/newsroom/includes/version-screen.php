@@ -83,12 +83,7 @@ function newsroom_version_load() {
 	// Marks the stories' menu entry as open. WordPress would look for the screen in the menu, where it has no entry.
 	remove_submenu_page( '', 'newsroom-versions' );
 	foreach ( array( 'parent_file', 'submenu_file' ) as $entry ) {
-		add_filter(
-			$entry,
-			static function () use ( $story ) {
-				return 'edit.php?post_type=' . ( 'live-entry' === $story->post_type ? 'articles' : $story->post_type );
-			}
-		);
+		add_filter( $entry, static fn() => 'edit.php?post_type=' . ( 'live-entry' === $story->post_type ? 'articles' : $story->post_type ) );
 	}
 	add_action(
 		'admin_enqueue_scripts',

@@ -125,7 +125,7 @@ function newsroom_with_texts( $held, $texts ) {
 	foreach ( $held as $key => $value ) {
 		if ( is_array( $value ) ) {
 			$is_text      = array( 'text' ) === array_keys( $value ) && is_string( $value['text'] ) && 64 === strlen( $value['text'] );
-			$held[ $key ] = $is_text ? ( isset( $texts[ $value['text'] ] ) ? $texts[ $value['text'] ] : '' ) : newsroom_with_texts( $value, $texts );
+			$held[ $key ] = $is_text ? ( $texts[ $value['text'] ] ?? '' ) : newsroom_with_texts( $value, $texts );
 		}
 	}
 	return $held;

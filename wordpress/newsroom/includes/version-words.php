@@ -123,12 +123,8 @@ function newsroom_load_diff() {
 function newsroom_diff( $old, $new ) {
 	newsroom_load_diff();
 	// WordPress compares some of the texts with `==`, for which "7" and "007" are equal; a text that starts with "=" is never a number.
-	$mark   = static function ( $text ) {
-		return '=' . $text;
-	};
-	$unmark = static function ( $text ) {
-		return substr( $text, 1 );
-	};
+	$mark   = static fn( $text ) => '=' . $text;
+	$unmark = static fn( $text ) => substr( $text, 1 );
 	// The engine that every server has. The other one, xdiff, never reports a line as changed, only as deleted and inserted.
 	$diff = new Text_Diff( 'native', array( array_map( $mark, $old ), array_map( $mark, $new ) ) );
 	foreach ( $diff->getDiff() as $edit ) {
@@ -184,7 +180,7 @@ function newsroom_version_editor( $row ) {
 		'schedule' => __( 'WordPress, on schedule', 'newsroom' ),
 		'command'  => 'WP-CLI',
 	);
-	$way   = isset( $names[ $row->way ] ) ? $names[ $row->way ] : '';
+	$way   = $names[ $row->way ] ?? '';
 	if ( ! $user ) {
 		return $way;
 	}
