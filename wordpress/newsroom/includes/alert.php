@@ -194,7 +194,7 @@ function newsroom_alert_report() {
 	if ( ! $alert || ( empty( $alert['mail'] ) && empty( $alert['push'] ) ) ) {
 		return $lines;
 	}
-	$answer = newsroom_ask_about_alert( $alert['id'] );
+	$answer = newsroom_ask_site( '/api/v1/alerts/report', newsroom_payload( 'test', 'alerts', 1, $alert['id'], 'publish' ) );
 	foreach ( array( 'mail', 'push' ) as $way ) {
 		if ( empty( $alert[ $way ] ) ) {
 			continue;
@@ -253,20 +253,4 @@ function newsroom_alert_sent_line( $way, $sent, $running ) {
 		default:
 			return __( 'We couldn’t get the status from the site.', 'newsroom' );
 	}
-}
-
-/**
- * Asks the site for the delivery status of an alert.
- *
- * @param string $id Alert.
- * @return array `mail` and `push`, each with `state`, `readers` and `detail`; empty when the site doesn't answer.
- */
-function newsroom_ask_about_alert( $id ) {
-	if ( '' === newsroom_site_url() || '' === newsroom_secret() || get_transient( 'newsroom_site_down' ) ) {
-		return array();
-	}
-	$body     = (string) wp_json_encode( newsroom_payload( 'test', 'alerts', 1, $id, 'publish' ) );
-	$response = newsroom_post_signed( '/api/v1/alerts/report', $body, wp_generate_uuid4(), 5 );
-	$answer   = is_wp_error( $response ) ? null : json_decode( wp_remote_retrieve_body( $response ), true );
-	return is_array( $answer ) && ! empty( $answer['ok'] ) ? $answer : array();
 }

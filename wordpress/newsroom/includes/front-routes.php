@@ -34,16 +34,30 @@ function newsroom_register_front_routes() {
 			'default' => 0,
 		),
 	);
-	newsroom_route( 'GET', $page, 'newsroom_rest_front_state', 'newsroom_may_front' );
-	newsroom_route( 'POST', $page . '/draft', 'newsroom_rest_save_front', 'newsroom_may_front', $version + array( 'over' => array( 'type' => 'boolean' ) ) );
-	newsroom_route( 'POST', $page . '/publish', 'newsroom_rest_publish_front', 'newsroom_may_front', $version );
-	newsroom_route( 'POST', $page . '/schedule', 'newsroom_rest_schedule_front', 'newsroom_may_front', $version );
-	newsroom_route( 'DELETE', $page . '/schedule', 'newsroom_rest_unschedule_front', 'newsroom_may_front' );
-	newsroom_route( 'GET', $page . '/history', 'newsroom_rest_front_history', 'newsroom_may_front', $skip );
-	newsroom_route( 'GET', $row, 'newsroom_rest_front_row', 'newsroom_may_front' );
-	newsroom_route( 'POST', $row, 'newsroom_rest_restore_front', 'newsroom_may_front', $version + array( 'publish' => array( 'type' => 'boolean' ) ) );
-	newsroom_route( 'POST', $page . '/preview', 'newsroom_rest_front_preview', 'newsroom_may_front' );
+	newsroom_route( 'GET', $page, 'newsroom_rest_front_state', 'newsroom_may_change_front' );
+	newsroom_route( 'POST', $page . '/draft', 'newsroom_rest_save_front', 'newsroom_may_change_front', $version + array( 'over' => array( 'type' => 'boolean' ) ) );
+	newsroom_route( 'POST', $page . '/publish', 'newsroom_rest_publish_front', 'newsroom_may_change_front', $version );
+	newsroom_route( 'POST', $page . '/schedule', 'newsroom_rest_schedule_front', 'newsroom_may_change_front', $version );
+	newsroom_route( 'DELETE', $page . '/schedule', 'newsroom_rest_unschedule_front', 'newsroom_may_change_front' );
+	newsroom_route( 'GET', $page . '/history', 'newsroom_rest_front_history', 'newsroom_may_change_front', $skip );
+	newsroom_route( 'GET', $row, 'newsroom_rest_front_row', 'newsroom_may_change_front' );
+	newsroom_route( 'POST', $row, 'newsroom_rest_restore_front', 'newsroom_may_change_front', $version + array( 'publish' => array( 'type' => 'boolean' ) ) );
+	newsroom_route( 'POST', $page . '/preview', 'newsroom_rest_front_preview', 'newsroom_may_change_front' );
 	newsroom_route( 'GET', '/fronts/(?P<id>\d{1,15})/draft', 'newsroom_rest_front_draft', 'newsroom_may_see_front_draft' );
+}
+
+/**
+ * Whether the user may change the front of a page.
+ *
+ * @param WP_REST_Request $request Request.
+ * @return bool|WP_Error
+ */
+function newsroom_may_change_front( $request ) {
+	if ( ! newsroom_may_front() ) {
+		return false;
+	}
+	$exists = isset( newsroom_front_pages()[ $request['page'] ] );
+	return $exists ? true : new WP_Error( 'newsroom_front_unknown', __( 'This page has no front.', 'newsroom' ), array( 'status' => 404 ) );
 }
 
 /**
@@ -140,13 +154,9 @@ function newsroom_front_details( $slots ) {
  * Everything that the screen shows of a page.
  *
  * @param string $page Key.
- * @return array|WP_Error
+ * @return array
  */
 function newsroom_front_state( $page ) {
-	$pages = newsroom_front_pages();
-	if ( ! isset( $pages[ $page ] ) ) {
-		return new WP_Error( 'newsroom_front_unknown', __( 'This page has no front.', 'newsroom' ), array( 'status' => 404 ) );
-	}
 	newsroom_publish_due_fronts();
 	$draft     = newsroom_front_draft( $page );
 	$published = newsroom_front_row( $page, 'published' );
@@ -196,10 +206,8 @@ function newsroom_rest_front_state( $request ) {
 function newsroom_rest_save_front( $request ) {
 	$page  = $request['page'];
 	$slots = newsroom_clean_slots( $request['slots'] );
-	if ( is_wp_error( $slots ) || ! isset( newsroom_front_pages()[ $page ] ) ) {
-		return newsroom_front_answer( $page, $slots );
-	}
-	return newsroom_front_answer( $page, newsroom_save_front( $page, $slots, (int) $request['version'], ! empty( $request['over'] ) ) );
+	$saved = is_wp_error( $slots ) ? $slots : newsroom_save_front( $page, $slots, (int) $request['version'], ! empty( $request['over'] ) );
+	return newsroom_front_answer( $page, $saved );
 }
 
 /**
@@ -209,9 +217,7 @@ function newsroom_rest_save_front( $request ) {
  * @return WP_REST_Response|WP_Error
  */
 function newsroom_rest_publish_front( $request ) {
-	$page = $request['page'];
-	$done = isset( newsroom_front_pages()[ $page ] ) ? newsroom_publish_front( $page, (int) $request['version'] ) : true;
-	return newsroom_front_answer( $page, $done );
+	return newsroom_front_answer( $request['page'], newsroom_publish_front( $request['page'], (int) $request['version'] ) );
 }
 
 /**
@@ -226,9 +232,8 @@ function newsroom_rest_schedule_front( $request ) {
 	if ( is_wp_error( $local ) || '' === $local ) {
 		return is_wp_error( $local ) ? $local : newsroom_front_refusal( __( 'Choose a date and time.', 'newsroom' ) );
 	}
-	$at   = date_create_immutable( $local, wp_timezone() )->getTimestamp();
-	$done = isset( newsroom_front_pages()[ $page ] ) ? newsroom_schedule_front( $page, (int) $request['version'], $at ) : true;
-	return newsroom_front_answer( $page, $done );
+	$at = date_create_immutable( $local, wp_timezone() )->getTimestamp();
+	return newsroom_front_answer( $page, newsroom_schedule_front( $page, (int) $request['version'], $at ) );
 }
 
 /**
@@ -335,9 +340,6 @@ function newsroom_rest_restore_front( $request ) {
  */
 function newsroom_rest_front_preview( $request ) {
 	$page = $request['page'];
-	if ( ! isset( newsroom_front_pages()[ $page ] ) ) {
-		return newsroom_front_answer( $page );
-	}
 	$post = newsroom_front_post( $page );
 	$url  = newsroom_signed_preview( $post ? $post : get_post( newsroom_announce_front( $page, 'draft' ) ) );
 	if ( '' === $url ) {

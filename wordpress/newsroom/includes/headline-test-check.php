@@ -128,13 +128,8 @@ function newsroom_check_headline_test( $id ) {
  * @return array|null `readers`, `state`, `winner`, `readings`, `certainty`, `ended`; null when the site doesn't answer, or doesn't know the test yet.
  */
 function newsroom_ask_about_headline_test( $id, $test_id ) {
-	if ( '' === newsroom_site_url() || '' === newsroom_secret() || get_transient( 'newsroom_site_down' ) ) {
-		return null;
-	}
-	$body     = (string) wp_json_encode( newsroom_payload( 'test', 'headline-tests', $id, $test_id, 'publish' ) );
-	$response = newsroom_post_signed( '/api/v1/headline-tests/report', $body, wp_generate_uuid4(), 5 );
-	$answer   = is_wp_error( $response ) ? null : json_decode( wp_remote_retrieve_body( $response ), true );
-	if ( ! is_array( $answer ) || empty( $answer['ok'] ) || ! isset( $answer['state'], $answer['readings'] ) ) {
+	$answer = newsroom_ask_site( '/api/v1/headline-tests/report', newsroom_payload( 'test', 'headline-tests', $id, $test_id, 'publish' ) );
+	if ( ! isset( $answer['state'], $answer['readings'] ) ) {
 		return null;
 	}
 	$certainty = isset( $answer['certainty'] ) && is_array( $answer['certainty'] ) ? $answer['certainty'] : array();

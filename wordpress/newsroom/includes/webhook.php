@@ -50,6 +50,22 @@ function newsroom_post_signed( $path, $body, $delivery, $timeout ) {
 }
 
 /**
+ * Asks the site a question for which an editor waits; not while the site doesn't respond.
+ *
+ * @param string $path    Path on the site.
+ * @param array  $payload What is asked about, see newsroom_payload().
+ * @return array|null The answer; null without one.
+ */
+function newsroom_ask_site( $path, $payload ) {
+	if ( '' === newsroom_site_url() || '' === newsroom_secret() || get_transient( 'newsroom_site_down' ) ) {
+		return null;
+	}
+	$response = newsroom_post_signed( $path, (string) wp_json_encode( $payload ), wp_generate_uuid4(), 5 );
+	$answer   = is_wp_error( $response ) ? null : json_decode( wp_remote_retrieve_body( $response ), true );
+	return is_array( $answer ) && ! empty( $answer['ok'] ) ? $answer : null;
+}
+
+/**
  * Posts a webhook to the site.
  *
  * @param string $body     Raw body.
