@@ -22,7 +22,7 @@ define( 'NEWSROOM_VERSION', '1.4.0' );
 define( 'NEWSROOM_FILE', __FILE__ );
 
 $newsroom_parts = array(
-	'documents',     // Which post types are sent to the site, and their names there.
+	'documents',     // Which post types are sent to the site, and their names there; texts and times.
 	'options',       // Site address and secret.
 	'rest-register', // How REST routes and fields are registered.
 	'install',       // Activation, upgrades.
@@ -87,7 +87,6 @@ $newsroom_parts = array(
 	'delivery-note', // Tells the editor that the site shows the change.
 	'links',         // Public addresses point to the site.
 	'former-links',  // Permalinks of posts that became articles.
-	'copies',        // What a copy of a document doesn't take over.
 	'preview',       // Signed previews.
 	'alert',         // Breaking news: the alert, its routes.
 	'alert-screen',  // Breaking news: the screen.

@@ -17,7 +17,7 @@
 	const { decodeEntities } = wp.htmlEntities;
 	const { __, sprintf } = wp.i18n;
 	const { registerPanel, useMeta } = window.newsroomPanels;
-	const { control, moved, movedWords, useNextFocus } =
+	const { control, moved, movedWords, useNextFocus, without } =
 		window.newsroomShared;
 	const { words, names, inherited, acf, most, longest } =
 		window.newsroomByline;
@@ -142,7 +142,7 @@
 		}
 
 		function remove( at ) {
-			set( ids.filter( ( _, each ) => each !== at ) );
+			set( without( ids, at ) );
 			/* translators: %s: name of an author. */
 			say( __( '%s removed.', 'newsroom' ), nameOf( ids[ at ] ) );
 			box.current?.querySelector( 'input' )?.focus();

@@ -10,7 +10,7 @@
 		wp.components;
 	const { useSelect } = wp.data;
 	const { __, sprintf } = wp.i18n;
-	const { control, useNextFocus } = window.newsroomShared;
+	const { changed, control, useNextFocus, without } = window.newsroomShared;
 	const { metaIn, Problem, registerPanel, useMeta, useSavingLock } =
 		window.newsroomPanels;
 	const { ahead, kinds, words, most, longest, useLinks } =
@@ -153,15 +153,10 @@
 					note,
 					number: list.length - index,
 					input: index === 0 ? first : undefined,
-					change: ( part ) =>
-						set(
-							list.map( ( each, at ) =>
-								at === index ? { ...each, ...part } : each
-							)
-						),
+					change: ( part ) => set( changed( list, index, part ) ),
 					remove: () => {
 						focusNext( () => add.current );
-						set( list.filter( ( _, at ) => at !== index ) );
+						set( without( list, index ) );
 						wp.a11y.speak( __( 'Note removed.', 'newsroom' ) );
 					},
 				} )

@@ -6,7 +6,7 @@
 	const { Button, TextControl } = wp.components;
 	const { __, sprintf } = wp.i18n;
 	const { order, headline: longest, parts } = window.newsroomFront;
-	const { control, moved, movedWords, useNextFocus } = window.newsroomShared;
+	const { changed, control, moved, movedWords, useNextFocus, without } = window.newsroomShared;
 	const { MoveButtons, Search } = parts;
 	const { stepOf, steps } = order;
 
@@ -34,7 +34,7 @@
 		};
 		const remove = ( at ) => {
 			focusOn( Math.min( at, related.length - 2 ), 'words' );
-			set( related.filter( ( _, each ) => each !== at ) );
+			set( without( related, at ) );
 		};
 		const onKeyDown = ( event ) => {
 			const item = event.target.closest( 'li' );
@@ -69,12 +69,7 @@
 							value: link.title,
 							placeholder: link.story ? own : '',
 							maxLength: longest,
-							onChange: ( words ) =>
-								set(
-									related.map( ( each, place ) =>
-										place === at ? { ...each, title: words } : each
-									)
-								),
+							onChange: ( words ) => set( changed( related, at, { title: words } ) ),
 						} ),
 						el( MoveButtons, {
 							title: own,

@@ -8,7 +8,7 @@
 	const { createElement: el, useState } = wp.element;
 	const { Button, Notice, SelectControl, TextControl } = wp.components;
 	const { __, sprintf } = wp.i18n;
-	const { control, movedWords } = window.newsroomShared;
+	const { control, movedWords, without } = window.newsroomShared;
 	const { order, pages, zone, parts } = window.newsroomFront;
 	const { act, change, Conflict, History, newSlot, Notes, preview, restore, Search, settle, Slot, undo } = parts;
 	const { inPlaces, isPackage, ordered, placeWords, stepOf, stepped, withKind } = order;
@@ -39,7 +39,7 @@
 		if ( neighbor ) {
 			screen.focusSlot( neighbor.id, 'title' );
 		}
-		change( screen, ordered( slots.filter( ( _, each ) => each !== at ), slots ) );
+		change( screen, ordered( without( slots, at ), slots ) );
 		/* translators: %s: headline. */
 		wp.a11y.speak( sprintf( __( '%s removed. Undo brings it back.', 'newsroom' ), titleOf( screen, slots[ at ] ) ) );
 	}

@@ -18,7 +18,7 @@
 	const { useDispatch, useSelect } = wp.data;
 	const { decodeEntities } = wp.htmlEntities;
 	const { __, _n, sprintf } = wp.i18n;
-	const { control, useNextFocus } = window.newsroomShared;
+	const { changed, control, useNextFocus, without } = window.newsroomShared;
 	const { metaIn, Problem, registerPanel, useMeta, useSavingLock } =
 		window.newsroomPanels;
 	const { words, none, most, longest } = window.newsroomHeadlineTest;
@@ -174,19 +174,10 @@
 						variant,
 						number: at + 1,
 						input: at === variants.length - 1 ? last : undefined,
-						change: ( part ) =>
-							set( {
-								variants: variants.map( ( each, other ) =>
-									other === at ? { ...each, ...part } : each
-								),
-							} ),
+						change: ( part ) => set( { variants: changed( variants, at, part ) } ),
 						remove: () => {
 							focusNext( () => add.current );
-							set( {
-								variants: variants.filter(
-									( _, other ) => other !== at
-								),
-							} );
+							set( { variants: without( variants, at ) } );
 							wp.a11y.speak( __( 'Headline removed.', 'newsroom' ) );
 						},
 					} )

@@ -26,6 +26,13 @@
 		return next;
 	}
 
+	/** A list with some properties of one item changed. */
+	const changed = ( list, at, part ) =>
+		list.map( ( each, other ) => ( other === at ? { ...each, ...part } : each ) );
+
+	/** A list without one item. */
+	const without = ( list, at ) => list.filter( ( _, other ) => other !== at );
+
 	/** The announcement of a move. @param to place, from 0 */
 	const movedWords = ( title, to, count ) =>
 		sprintf(
@@ -65,6 +72,7 @@
 	}
 
 	window.newsroomShared = {
+		changed,
 		control,
 		failed,
 		moved,
@@ -72,5 +80,6 @@
 		plain,
 		useNextFocus,
 		useQueue,
+		without,
 	};
 } )();

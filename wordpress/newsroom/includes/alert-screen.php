@@ -110,17 +110,6 @@ function newsroom_alert_screen() {
 }
 
 /**
- * A time of day, with the day where it isn't today.
- *
- * @param int $time Unix seconds.
- * @return string
- */
-function newsroom_alert_time( $time ) {
-	$clock = wp_date( get_option( 'time_format' ), $time );
-	return wp_date( 'Ymd', $time ) === wp_date( 'Ymd' ) ? $clock : wp_date( get_option( 'date_format' ), $time ) . ', ' . $clock;
-}
-
-/**
  * Prints the current or last alert, with its delivery status.
  */
 function newsroom_alert_state() {
@@ -134,13 +123,13 @@ function newsroom_alert_state() {
 	newsroom_alert_banner( $alert['text'] );
 	if ( $running ) {
 		/* translators: 1: a time, 2: a time. */
-		$when = sprintf( __( 'Since %1$s. It ends automatically at %2$s.', 'newsroom' ), newsroom_alert_time( (int) $alert['starts'] ), newsroom_alert_time( (int) $alert['until'] ) );
+		$when = sprintf( __( 'Since %1$s. It ends automatically at %2$s.', 'newsroom' ), newsroom_time_words( (int) $alert['starts'] ), newsroom_time_words( (int) $alert['until'] ) );
 	} elseif ( ! empty( $alert['withdrawn'] ) ) {
 		/* translators: 1: a time, 2: a time. */
-		$when = sprintf( __( 'From %1$s to %2$s, when it was taken down.', 'newsroom' ), newsroom_alert_time( (int) $alert['starts'] ), newsroom_alert_time( (int) $alert['withdrawn'] ) );
+		$when = sprintf( __( 'From %1$s to %2$s, when it was taken down.', 'newsroom' ), newsroom_time_words( (int) $alert['starts'] ), newsroom_time_words( (int) $alert['withdrawn'] ) );
 	} else {
 		/* translators: 1: a time, 2: a time. */
-		$when = sprintf( __( 'From %1$s to %2$s.', 'newsroom' ), newsroom_alert_time( (int) $alert['starts'] ), newsroom_alert_time( (int) $alert['until'] ) );
+		$when = sprintf( __( 'From %1$s to %2$s.', 'newsroom' ), newsroom_time_words( (int) $alert['starts'] ), newsroom_time_words( (int) $alert['until'] ) );
 	}
 	echo '<p>' . esc_html( $when ) . '</p>';
 	$report = newsroom_alert_report();
@@ -182,7 +171,7 @@ function newsroom_alert_begin() {
 	$story   = isset( $_GET['story'] ) ? get_post( absint( $_GET['story'] ) ) : null; // phpcs:ignore WordPress.Security.NonceVerification -- only fills the form.
 	$story   = $story && 'articles' === $story->post_type && newsroom_is_visible( $story ) ? $story : null;
 	return ( is_array( $refused ) ? $refused : array() ) + array(
-		'text'  => $story ? newsroom_alert_line( $story->post_title ) : '',
+		'text'  => $story ? newsroom_one_line( $story->post_title ) : '',
 		'story' => $story ? $story->ID : 0,
 		'hours' => 4,
 		'mail'  => '',

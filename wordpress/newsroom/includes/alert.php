@@ -54,23 +54,13 @@ function newsroom_running_alert() {
 }
 
 /**
- * One line of plain text.
- *
- * @param mixed $text What was entered.
- * @return string
- */
-function newsroom_alert_line( $text ) {
-	return trim( (string) preg_replace( '/[\p{Z}\s\p{Cc}]+/u', ' ', newsroom_plain( wp_check_invalid_utf8( (string) $text ) ) ) );
-}
-
-/**
  * Puts an alert on every page, in place of one that is running.
  *
  * @param array $given `id`, `text`, `story`, `hours`, `mail`, `push`.
  * @return true|WP_Error
  */
 function newsroom_start_alert( $given ) {
-	$text  = newsroom_alert_line( $given['text'] );
+	$text  = newsroom_one_line( $given['text'] );
 	$story = get_post( (int) $given['story'] );
 	if ( '' === $text ) {
 		return new WP_Error( 'newsroom_alert_empty', __( 'Write the alert first.', 'newsroom' ) );
@@ -168,8 +158,8 @@ function newsroom_rest_alert() {
 			'text'   => $alert['text'],
 			// A story that was unpublished since has no address.
 			'link'   => $story && newsroom_is_visible( $story ) ? get_permalink( $story ) : '',
-			'starts' => gmdate( 'Y-m-d\TH:i:s\Z', (int) $alert['starts'] ),
-			'until'  => gmdate( 'Y-m-d\TH:i:s\Z', (int) $alert['until'] ),
+			'starts' => newsroom_instant( (int) $alert['starts'] ),
+			'until'  => newsroom_instant( (int) $alert['until'] ),
 			'mail'   => ! empty( $alert['mail'] ),
 			'push'   => ! empty( $alert['push'] ),
 		);

@@ -34,6 +34,26 @@ function newsroom_byline_words() {
 }
 
 /**
+ * Authors to choose from, by their names.
+ *
+ * @param string|string[] $status Statuses.
+ * @return WP_Post[]
+ */
+function newsroom_all_authors( $status ) {
+	return get_posts(
+		array(
+			'post_type'              => 'authors',
+			'post_status'            => $status,
+			'numberposts'            => 2000,
+			'orderby'                => 'title',
+			'order'                  => 'ASC',
+			'update_post_meta_cache' => false,
+			'update_post_term_cache' => false,
+		)
+	);
+}
+
+/**
  * Name of an author for the editors, with the reason why readers don't see it, if any.
  *
  * @param int $id Document.

@@ -77,7 +77,7 @@ function newsroom_payload( $event, $type, $id, $slug, $status, $previous = null 
 		'slug'          => (string) $slug,
 		'previous_slug' => $previous,
 		'status'        => $status,
-		'modified'      => gmdate( 'Y-m-d\TH:i:s\Z' ),
+		'modified'      => newsroom_instant(),
 	);
 }
 

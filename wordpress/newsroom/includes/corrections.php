@@ -71,7 +71,7 @@ function newsroom_corrections_schema() {
  * @return array[]
  */
 function newsroom_sanitize_corrections( $value ) {
-	return newsroom_dated_notes( $value, gmdate( 'Y-m-d\TH:i:s\Z' ) );
+	return newsroom_dated_notes( $value, newsroom_instant() );
 }
 
 /**
@@ -100,7 +100,7 @@ function newsroom_dated_notes( $value, $else ) {
  * @return bool
  */
 function newsroom_is_in_future( $date ) {
-	return $date > gmdate( 'Y-m-d\TH:i:s\Z', time() + NEWSROOM_CORRECTION_AHEAD );
+	return $date > newsroom_instant( time() + NEWSROOM_CORRECTION_AHEAD );
 }
 
 /**
@@ -167,7 +167,7 @@ function newsroom_clean_notes( $value ) {
 			'kind' => array_key_exists( $kind, newsroom_correction_kinds() ) ? $kind : 'correction',
 			'text' => $text,
 		);
-		$date  = newsroom_sanitize_note_date( $note['date'] ?? '' );
+		$date  = newsroom_sanitize_instant( $note['date'] ?? '' );
 		if ( '' !== $date ) {
 			$clean['date'] = $date;
 		}
@@ -212,17 +212,6 @@ function newsroom_sanitize_note( $text ) {
 }
 
 /**
- * Cleans the date of a note.
- *
- * @param mixed $date Date with time and zone; without a zone it is UTC.
- * @return string UTC, `2026-11-25T13:00:00Z`; empty if it isn't a date.
- */
-function newsroom_sanitize_note_date( $date ) {
-	$time = is_string( $date ) && preg_match( '/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/', $date ) ? strtotime( preg_match( '/(?:Z|[+-]\d\d:?\d\d)$/', $date ) ? $date : $date . 'Z' ) : false;
-	return false === $time || $time < 0 ? '' : gmdate( 'Y-m-d\TH:i:s\Z', $time );
-}
-
-/**
  * The notes of an article, newest first. A note that was stored without a date, or with one in the future, gets the time at which the
  * article was saved.
  *
@@ -231,7 +220,7 @@ function newsroom_sanitize_note_date( $date ) {
  */
 function newsroom_corrections_of( $id ) {
 	$saved = get_post_datetime( $id, 'modified', 'gmt' );
-	return newsroom_dated_notes( get_post_meta( $id, 'newsroom_corrections', true ), gmdate( 'Y-m-d\TH:i:s\Z', $saved ? $saved->getTimestamp() : time() ) );
+	return newsroom_dated_notes( get_post_meta( $id, 'newsroom_corrections', true ), newsroom_instant( $saved ? $saved->getTimestamp() : time() ) );
 }
 
 /**

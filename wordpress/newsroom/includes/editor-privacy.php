@@ -142,7 +142,7 @@ function newsroom_export_versions( $email, $page = 1 ) {
 	$describe = static function ( $row ) {
 		$values = array(
 			__( 'Story', 'newsroom' ) => newsroom_plain( get_post_field( 'post_title', (int) $row->post_id, 'raw' ) ),
-			__( 'Saved', 'newsroom' ) => gmdate( 'Y-m-d\TH:i:s\Z', (int) $row->made_at ),
+			__( 'Saved', 'newsroom' ) => newsroom_instant( (int) $row->made_at ),
 		);
 		return newsroom_exported_item( 'newsroom-versions', __( 'Versions of stories', 'newsroom' ), (int) $row->id, $values );
 	};
@@ -179,7 +179,7 @@ function newsroom_export_fronts( $email, $page = 1 ) {
 		$name   = $pages[ $row->page ] ?? $row->page;
 		$values = array(
 			__( 'Page', 'newsroom' ) => "$name ({$states[ $row->state ]})",
-			__( 'Time', 'newsroom' ) => gmdate( 'Y-m-d\TH:i:s\Z', (int) $row->at ),
+			__( 'Time', 'newsroom' ) => newsroom_instant( (int) $row->at ),
 		);
 		return newsroom_exported_item( 'newsroom-fronts', __( 'Fronts', 'newsroom' ), (int) $row->id, $values );
 	};
@@ -189,7 +189,7 @@ function newsroom_export_fronts( $email, $page = 1 ) {
 	if ( $alert && isset( $alert['user'] ) && (int) $alert['user'] === $user->ID ) {
 		$values             = array(
 			__( 'Alert', 'newsroom' ) => $alert['text'],
-			__( 'Time', 'newsroom' )  => gmdate( 'Y-m-d\TH:i:s\Z', (int) $alert['starts'] ),
+			__( 'Time', 'newsroom' )  => newsroom_instant( (int) $alert['starts'] ),
 		);
 		$exported['data'][] = newsroom_exported_item( 'newsroom-alerts', __( 'Breaking news', 'newsroom' ), $alert['id'], $values );
 	}

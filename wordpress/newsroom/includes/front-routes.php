@@ -113,7 +113,7 @@ function newsroom_front_note( $row ) {
 		'row'   => $row['id'],
 		'state' => $row['state'],
 		'by'    => newsroom_front_editor( $row['user'] ),
-		'when'  => newsroom_alert_time( $row['at'] ),
+		'when'  => newsroom_time_words( $row['at'] ),
 		'slots' => count( $row['slots'] ),
 	) : null;
 }

@@ -156,7 +156,7 @@ function newsroom_place_words( $after ) {
  * @return string|WP_Error
  */
 function newsroom_clean_headline( $given ) {
-	$line = is_string( $given ) ? newsroom_alert_line( $given ) : '';
+	$line = is_string( $given ) ? newsroom_one_line( $given ) : '';
 	if ( mb_strlen( $line ) > NEWSROOM_FRONT_HEADLINE ) {
 		/* translators: %s: number of characters. */
 		return newsroom_front_refusal( sprintf( __( 'This headline is too long. Shorten it to %s characters.', 'newsroom' ), number_format_i18n( NEWSROOM_FRONT_HEADLINE ) ) );
@@ -308,7 +308,7 @@ function newsroom_slot_differences( $title, $before, $after ) {
  */
 function newsroom_front_time_words( $local ) {
 	$time = '' === $local ? false : date_create_immutable( $local, wp_timezone() );
-	return $time ? newsroom_alert_time( $time->getTimestamp() ) : '–';
+	return $time ? newsroom_time_words( $time->getTimestamp() ) : '–';
 }
 
 /**

@@ -34,7 +34,7 @@ function newsroom_rest_front( $id ) {
 	return array(
 		'slots' => newsroom_front_wire( $whole ? $slots : newsroom_front_open_slots( $slots ) ),
 		'next'  => $next ? array(
-			'at'    => gmdate( 'Y-m-d\TH:i:s\Z', $next['at'] ),
+			'at'    => newsroom_instant( $next['at'] ),
 			'slots' => newsroom_front_wire( $next['slots'] ),
 		) : null,
 	);
@@ -47,7 +47,7 @@ function newsroom_rest_front( $id ) {
  * @return array[]
  */
 function newsroom_front_open_slots( $slots ) {
-	$now  = gmdate( 'Y-m-d\TH:i:s\Z' );
+	$now  = newsroom_instant();
 	$open = array();
 	$ids  = array_column( $slots, 'story' );
 	foreach ( $slots as $slot ) {
@@ -114,7 +114,7 @@ function newsroom_front_wire( $slots ) {
  */
 function newsroom_front_instant( $local ) {
 	$time = '' === $local ? false : date_create_immutable( $local, wp_timezone() );
-	return $time ? gmdate( 'Y-m-d\TH:i:s\Z', $time->getTimestamp() ) : null;
+	return $time ? newsroom_instant( $time->getTimestamp() ) : null;
 }
 
 /**

@@ -23,7 +23,7 @@ add_action( 'wp_restore_post_revision', 'newsroom_before_headline_test_is_restor
  */
 function newsroom_headline_test_after( $test, $given ) {
 	$state   = $given['state'] ?? 'off';
-	$started = newsroom_sanitize_note_date( $given['started'] ?? '' );
+	$started = newsroom_sanitize_instant( $given['started'] ?? '' );
 	// An update with the time of the end comes from an editor that has seen the end, and starts the test again.
 	if ( 'running' !== $state || '' === $started || ! empty( $given['ended'] ) ) {
 		return $given;

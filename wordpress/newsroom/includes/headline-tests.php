@@ -110,14 +110,14 @@ function newsroom_sanitize_headline_test( $value ) {
 	if ( ! $test['variants'] || ! in_array( $state, array( 'running', 'ended' ), true ) ) {
 		return $test;
 	}
-	$started         = newsroom_sanitize_note_date( $value['started'] ?? '' );
-	$now             = gmdate( 'Y-m-d\TH:i:s\Z' );
+	$started         = newsroom_sanitize_instant( $value['started'] ?? '' );
+	$now             = newsroom_instant();
 	$test['state']   = $state;
 	$test['started'] = '' === $started || $started > $now ? $now : $started;
 	if ( 'running' === $state ) {
 		return $test;
 	}
-	$ended            = newsroom_sanitize_note_date( $value['ended'] ?? '' );
+	$ended            = newsroom_sanitize_instant( $value['ended'] ?? '' );
 	$winner           = isset( $value['winner'] ) && is_numeric( $value['winner'] ) ? (int) $value['winner'] : -1;
 	$test['ended']    = '' === $ended ? $now : $ended;
 	$test['winner']   = $winner >= 0 && $winner <= count( $test['variants'] ) ? $winner : -1;
@@ -159,7 +159,7 @@ function newsroom_clean_headlines( $given ) {
  * @return string
  */
 function newsroom_headline( $text ) {
-	return is_scalar( $text ) ? mb_substr( newsroom_alert_line( $text ), 0, NEWSROOM_LONGEST_HEADLINE, 'UTF-8' ) : '';
+	return is_scalar( $text ) ? mb_substr( newsroom_one_line( $text ), 0, NEWSROOM_LONGEST_HEADLINE, 'UTF-8' ) : '';
 }
 
 /**

@@ -98,16 +98,7 @@ function newsroom_live_assets( $story ) {
  */
 function newsroom_live_authors() {
 	$names = array( 0 => __( '— No byline —', 'newsroom' ) );
-	$query = array(
-		'post_type'              => 'authors',
-		'post_status'            => 'publish',
-		'numberposts'            => 2000,
-		'orderby'                => 'title',
-		'order'                  => 'ASC',
-		'update_post_meta_cache' => false,
-		'update_post_term_cache' => false,
-	);
-	foreach ( get_posts( $query ) as $author ) {
+	foreach ( newsroom_all_authors( 'publish' ) as $author ) {
 		$names[ $author->ID ] = newsroom_plain( $author->post_title );
 	}
 	return newsroom_choices( $names );

@@ -56,7 +56,7 @@ function newsroom_live_changed( $meta_id, $id, $key, $value ) {
 	if ( 'newsroom_live' !== $key || 'articles' !== get_post_type( $id ) ) {
 		return;
 	}
-	$now = gmdate( 'Y-m-d\TH:i:s\Z' );
+	$now = newsroom_instant();
 	if ( 'live' === $value ) {
 		add_post_meta( $id, 'newsroom_live_started', $now, true );
 		delete_post_meta( $id, 'newsroom_live_ended' );
@@ -93,8 +93,8 @@ function newsroom_live_of( $id ) {
 	if ( '' === $state ) {
 		return null;
 	}
-	$started = newsroom_sanitize_note_date( get_post_meta( $id, 'newsroom_live_started', true ) );
-	$ended   = newsroom_sanitize_note_date( get_post_meta( $id, 'newsroom_live_ended', true ) );
+	$started = newsroom_sanitize_instant( get_post_meta( $id, 'newsroom_live_started', true ) );
+	$ended   = newsroom_sanitize_instant( get_post_meta( $id, 'newsroom_live_ended', true ) );
 	return array(
 		'state'   => $state,
 		'started' => '' === $started ? null : $started,

@@ -98,18 +98,7 @@ function newsroom_acf_note( $name ) {
  * @param int $chosen Author.
  */
 function newsroom_author_control( $chosen ) {
-	$authors = get_posts(
-		array(
-			'post_type'              => 'authors',
-			'post_status'            => array( 'publish', 'draft', 'future', 'private', 'pending' ),
-			'numberposts'            => 2000,
-			'orderby'                => 'title',
-			'order'                  => 'ASC',
-			'update_post_meta_cache' => false,
-			'update_post_term_cache' => false,
-		)
-	);
-	$ids     = wp_list_pluck( $authors, 'ID' );
+	$ids     = wp_list_pluck( newsroom_all_authors( array( 'publish', 'draft', 'future', 'private', 'pending' ) ), 'ID' );
 	if ( $chosen && ! in_array( $chosen, $ids, true ) ) {
 		// An author in the trash: without this option, saving would remove the byline.
 		$ids[] = $chosen;

@@ -49,7 +49,7 @@ function newsroom_newest_versions( $story ) {
 		$versions[] = array(
 			'id'     => (int) $row->id,
 			'number' => $row->number,
-			'made'   => gmdate( 'Y-m-d\TH:i:s\Z', (int) $row->made_at ),
+			'made'   => newsroom_instant( (int) $row->made_at ),
 			'when'   => newsroom_version_time( (int) $row->made_at ),
 			'editor' => newsroom_version_editor( $row ),
 			'what'   => newsroom_version_words( $row ),

@@ -69,7 +69,7 @@ it.each([
 ])('a line keeps what follows a less-than sign that begins no tag: %s', async (entered, line) => {
   expect(await start(given({ text: entered }))).toBe(true);
   expect((await wire()).text).toBe(line);
-  const again = await newsroom.php(`return array( newsroom_alert_line( $input ), newsroom_headline( $input ) );`, line);
+  const again = await newsroom.php(`return array( newsroom_one_line( $input ), newsroom_headline( $input ) );`, line);
   expect(again).toEqual([line, line]);
 });
 
@@ -213,7 +213,7 @@ it('an alert is stored as one line of plain text', async () => {
   // All payloads in one request, because each start of an alert waits for the site.
   const payloads = xssPayloads.filter((each) => each.isWellFormed());
   const lines: [string, string][] = await newsroom.php(
-    `return array_map( function ( $payload ) { $line = newsroom_alert_line( "A $payload B" ); ob_start(); newsroom_alert_banner( $line ); return array( $line, ob_get_clean() ); }, $input );`,
+    `return array_map( function ( $payload ) { $line = newsroom_one_line( "A $payload B" ); ob_start(); newsroom_alert_banner( $line ); return array( $line, ob_get_clean() ); }, $input );`,
     payloads,
   );
   expect(lines).toHaveLength(payloads.length);
