@@ -1,6 +1,7 @@
 <?php
 /**
- * The list of articles: columns for the byline and for who may read an article, each with a filter, and for tests of headlines.
+ * The list of articles: columns for the byline and for who may read an article, each with a filter, for tests of headlines, and for live
+ * coverage.
  *
  * @package Newsroom
  */
@@ -17,14 +18,17 @@ add_action( 'pre_get_posts', 'newsroom_filter_articles' );
 add_filter( 'the_posts', 'newsroom_prime_articles', 10, 2 );
 
 /**
- * Adds the columns after the title.
+ * Adds the columns: after the title, and the live state before the date.
  *
  * @param array $columns Columns.
  * @return array
  */
 function newsroom_article_columns( $columns ) {
-	$all = array();
+	$all  = array();
+	$live = array( 'newsroom_live' => __( 'Live', 'newsroom' ) );
 	foreach ( $columns as $key => $label ) {
+		$all += 'date' === $key ? $live : array();
+
 		$all[ $key ] = $label;
 		if ( 'title' === $key ) {
 			$all['newsroom_byline'] = __( 'Byline', 'newsroom' );
@@ -32,7 +36,7 @@ function newsroom_article_columns( $columns ) {
 			$all['newsroom_test']   = __( 'Test', 'newsroom' );
 		}
 	}
-	return $all;
+	return $all + $live;
 }
 
 /**
@@ -79,6 +83,8 @@ function newsroom_article_column( $column, $id ) {
 		newsroom_byline_cell( $id );
 	} elseif ( 'newsroom_test' === $column ) {
 		newsroom_headline_test_cell( $id );
+	} elseif ( 'newsroom_live' === $column ) {
+		newsroom_live_cell( $id );
 	}
 }
 

@@ -1,6 +1,6 @@
 <?php
 /**
- * The screen "Live": the entries of a story and a block editor for the next one. Also the links to it: the column in the list
+ * The screen "Live": the entries of a story and a block editor for the next one. Also the links to it: the cell in the list
  * of articles, and the field next to the editor.
  *
  * @package Newsroom
@@ -11,8 +11,6 @@ if ( ! defined( 'ABSPATH' ) ) {
 }
 
 add_action( 'admin_menu', 'newsroom_live_menu' );
-add_filter( 'manage_articles_posts_columns', 'newsroom_live_column' );
-add_action( 'manage_articles_posts_custom_column', 'newsroom_live_cell', 10, 2 );
 
 /**
  * Adds the screen below the articles.
@@ -142,25 +140,12 @@ function newsroom_live_screen() {
 }
 
 /**
- * The column "Live" of the list of articles, before the date.
+ * Prints the cell of an article: its state, linked to the screen.
  *
- * @param string[] $columns Columns.
- * @return string[]
+ * @param int $id Article.
  */
-function newsroom_live_column( $columns ) {
-	$before = array_search( 'date', array_keys( $columns ), true );
-	$at     = false === $before ? count( $columns ) : $before;
-	return array_slice( $columns, 0, $at, true ) + array( 'newsroom_live' => __( 'Live', 'newsroom' ) ) + array_slice( $columns, $at, null, true );
-}
-
-/**
- * A cell of the column: the state, linked to the screen.
- *
- * @param string $column Column.
- * @param int    $id     Article.
- */
-function newsroom_live_cell( $column, $id ) {
-	$state = 'newsroom_live' === $column ? newsroom_sanitize_live( get_post_meta( $id, 'newsroom_live', true ) ) : '';
+function newsroom_live_cell( $id ) {
+	$state = newsroom_sanitize_live( get_post_meta( $id, 'newsroom_live', true ) );
 	if ( '' === $state ) {
 		return;
 	}

@@ -17,25 +17,24 @@ add_filter( 'manage_edit-category_columns', 'newsroom_term_columns' );
 add_filter( 'manage_category_custom_column', 'newsroom_term_column', 10, 3 );
 
 /**
- * The fields of a section: what the form shows for each.
+ * Prints the fields of a section.
  *
- * @param int $term_id Category, 0 for a new one.
- * @return array[] Each: key, label, control (markup, escaped), description.
+ * @param int    $term_id Category, 0 for a new one.
+ * @param string $format  Markup of a field: its name, label, control and description.
  */
-function newsroom_term_controls( $term_id ) {
-	$number   = array(
+function newsroom_print_term_controls( $term_id, $format ) {
+	$number = array(
 		'type'  => 'number',
 		'step'  => 1,
 		'class' => 'small-text',
 	);
-	$fields   = array(
+	$fields = array(
 		'newsroom_label'               => array( __( 'Label', 'newsroom' ), __( 'The name in the navigation. Leave empty to use the category’s name.', 'newsroom' ), array( 'class' => null ) ),
 		'newsroom_navigation_position' => array( __( 'Navigation position', 'newsroom' ), __( 'The order of the sections, lowest first. A category without a position isn’t a section.', 'newsroom' ), $number + array( 'min' => 1 ) ),
 		'newsroom_home_count'          => array( __( 'Stories on the home page', 'newsroom' ), __( '0 leaves the section off the home page.', 'newsroom' ), $number + array( 'min' => 0, 'max' => 50 ) ), // phpcs:ignore WordPress.Arrays
 		'newsroom_color'               => array( __( 'Color', 'newsroom' ), __( 'The color of the section’s name above its stories.', 'newsroom' ), array( 'class' => null ) ),
 		'newsroom_show_in_media'       => array( __( 'Show on the video page', 'newsroom' ), __( 'Gives the section its own row on the video page.', 'newsroom' ), array( 'class' => null, 'type' => 'checkbox' ) ), // phpcs:ignore WordPress.Arrays
 	);
-	$controls = array();
 	foreach ( $fields as $key => list( $label, $help, $attributes ) ) {
 		$value = $term_id ? (string) get_term_meta( $term_id, $key, true ) : '';
 		if ( 'newsroom_color' === $key ) {
@@ -45,9 +44,8 @@ function newsroom_term_controls( $term_id ) {
 		} else {
 			$control = newsroom_input( $key, $value, $help, $attributes );
 		}
-		$controls[] = array( $key, $label, $control, $help );
+		printf( $format, esc_attr( $key ), esc_html( $label ), $control, esc_html( $help ) ); // phpcs:ignore WordPress.Security.EscapeOutput -- escaped where it is made.
 	}
-	return $controls;
 }
 
 /**
@@ -67,15 +65,7 @@ function newsroom_section_colors() {
  */
 function newsroom_term_add_fields() {
 	wp_nonce_field( 'newsroom_term', 'newsroom_term_nonce' );
-	foreach ( newsroom_term_controls( 0 ) as $control ) {
-		printf(
-			'<div class="form-field"><label for="%1$s">%2$s</label>%3$s<p id="%1$s-description">%4$s</p></div>',
-			esc_attr( $control[0] ),
-			esc_html( $control[1] ),
-			$control[2], // phpcs:ignore WordPress.Security.EscapeOutput -- escaped where it is made.
-			esc_html( $control[3] )
-		);
-	}
+	newsroom_print_term_controls( 0, '<div class="form-field"><label for="%1$s">%2$s</label>%3$s<p id="%1$s-description">%4$s</p></div>' );
 }
 
 /**
@@ -87,15 +77,7 @@ function newsroom_term_edit_fields( $term ) {
 	echo '<tr hidden><td>';
 	wp_nonce_field( 'newsroom_term', 'newsroom_term_nonce' );
 	echo '</td></tr>';
-	foreach ( newsroom_term_controls( $term->term_id ) as $control ) {
-		printf(
-			'<tr class="form-field"><th scope="row"><label for="%1$s">%2$s</label></th><td>%3$s<p class="description" id="%1$s-description">%4$s</p></td></tr>',
-			esc_attr( $control[0] ),
-			esc_html( $control[1] ),
-			$control[2], // phpcs:ignore WordPress.Security.EscapeOutput -- escaped where it is made.
-			esc_html( $control[3] )
-		);
-	}
+	newsroom_print_term_controls( $term->term_id, '<tr class="form-field"><th scope="row"><label for="%1$s">%2$s</label></th><td>%3$s<p class="description" id="%1$s-description">%4$s</p></td></tr>' );
 }
 
 /**

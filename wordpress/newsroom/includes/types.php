@@ -38,10 +38,7 @@ function newsroom_register_content_types( $texts ) {
 			'menu_icon'  => 'dashicons-media-document',
 			'supports'   => array_merge( $texts, array( 'author', 'comments' ) ),
 			'taxonomies' => array( 'category', 'post_tag' ),
-			'rewrite'    => array(
-				'slug'       => 'article',
-				'with_front' => false,
-			),
+			'slug'       => 'article',
 		)
 	);
 	newsroom_register_type(
@@ -51,10 +48,7 @@ function newsroom_register_content_types( $texts ) {
 			'menu_icon'  => 'dashicons-video-alt3',
 			'supports'   => array_merge( $texts, array( 'author', 'comments' ) ),
 			'taxonomies' => array( 'category', 'post_tag' ),
-			'rewrite'    => array(
-				'slug'       => 'media',
-				'with_front' => false,
-			),
+			'slug'       => 'media',
 		)
 	);
 	newsroom_register_type(
@@ -64,10 +58,7 @@ function newsroom_register_content_types( $texts ) {
 			'menu_icon'  => 'dashicons-grid-view',
 			'supports'   => array_merge( $texts, array( 'author' ) ),
 			'taxonomies' => array( 'category' ),
-			'rewrite'    => array(
-				'slug'       => 'games',
-				'with_front' => false,
-			),
+			'slug'       => 'games',
 		)
 	);
 }
@@ -87,10 +78,7 @@ function newsroom_register_supporting_types( $texts ) {
 			// Users who may edit pages may edit bylines: reporters must not rename one another.
 			'capability_type' => 'page',
 			// WordPress keeps /author/ for its own users.
-			'rewrite'         => array(
-				'slug'       => 'byline',
-				'with_front' => false,
-			),
+			'slug'            => 'byline',
 		)
 	);
 	newsroom_register_type(
@@ -100,10 +88,7 @@ function newsroom_register_supporting_types( $texts ) {
 			'menu_icon'       => 'dashicons-microphone',
 			'supports'        => $texts,
 			'capability_type' => 'page',
-			'rewrite'         => array(
-				'slug'       => 'podcast',
-				'with_front' => false,
-			),
+			'slug'            => 'podcast',
 		)
 	);
 	newsroom_register_type(
@@ -127,11 +112,18 @@ function newsroom_register_supporting_types( $texts ) {
  * Registers one type.
  *
  * @param string $type Post type.
- * @param array  $args Arguments that differ from type to type.
+ * @param array  $args Arguments that differ from type to type, and `slug`, with which addresses begin.
  */
 function newsroom_register_type( $type, $args ) {
 	if ( post_type_exists( $type ) ) {
 		return;
+	}
+	if ( isset( $args['slug'] ) ) {
+		$args['rewrite'] = array(
+			'slug'       => $args['slug'],
+			'with_front' => false,
+		);
+		unset( $args['slug'] );
 	}
 	register_post_type(
 		$type,

