@@ -2,7 +2,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { xssPayloads } from '../../../tests/fixtures/xss.ts';
 import type { CallOptions } from './harness.ts';
-import { newsroom, withNewsroom } from './opened.ts';
+import { boxOf, newsroom, submitBoxes, withNewsroom } from './opened.ts';
 import { untilSent } from './until-sent.ts';
 
 withNewsroom();
@@ -202,13 +202,8 @@ it('invalid byline meta written by other code is ignored when it is read', async
 });
 
 describe('bylines in the classic editor', () => {
-  const box = () =>
-    newsroom.php(`ob_start(); newsroom_byline_box( get_post( $input ) ); return ob_get_clean();`, article);
-  const post = (fields: object) =>
-    newsroom.php(
-      `$_POST = wp_slash( array( 'newsroom_fields_nonce' => wp_create_nonce( 'newsroom_fields_' . $input[0] ) ) + $input[1] ); newsroom_save_boxes( $input[0], get_post( $input[0] ) ); $_POST = array(); return 1;`,
-      [article, fields],
-    );
+  const box = () => boxOf(article, 'newsroom_byline_box');
+  const post = (fields: object) => submitBoxes(article, fields);
   const listed = async (field: string) =>
     [...(await box()).matchAll(new RegExp(`name="${field}\\[\\]" value="(\\d+)"`, 'g'))].map(([, value]) =>
       Number(value),
@@ -321,10 +316,7 @@ describe('bylines from other plugins', () => {
       expect(await by('linked', 'named')).toEqual(['Ben Lee', 'Ada O’Vale']);
       expect(await by('mailed', 'linked', 'cy-park')).toEqual(['Ben Lee', 'Cy Park']);
       expect(await by('unknown', 'admin', 'cy-park')).toEqual(['Cy Park']);
-      const html = await newsroom.php(
-        `ob_start(); newsroom_byline_box( get_post( $input ) ); return ob_get_clean();`,
-        article,
-      );
+      const html = await boxOf(article, 'newsroom_byline_box');
       expect(html).toContain('From Co-Authors Plus: Cy Park. Add an author here to replace this list.');
       expect(html).toContain('because there’s no author with that name: Una Known');
       // The whole list is read with few statements, regardless of its length.

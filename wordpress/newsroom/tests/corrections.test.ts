@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { xssPayloads } from '../../../tests/fixtures/xss.ts';
 import { body, type CallOptions } from './harness.ts';
-import { newsroom, receiver, sentWebhook, withNewsroom } from './opened.ts';
+import { boxOf, newsroom, receiver, sentWebhook, submitBoxes, withNewsroom } from './opened.ts';
 
 withNewsroom();
 
@@ -188,13 +188,8 @@ it('invalid correction meta written by other code is cleaned when it is read', a
 });
 
 describe('corrections in the classic editor', () => {
-  const box = () =>
-    newsroom.php(`ob_start(); newsroom_corrections_box( get_post( $input ) ); return ob_get_clean();`, article);
-  const post = (notes: unknown) =>
-    newsroom.php(
-      `$_POST = wp_slash( array( 'newsroom_fields_nonce' => wp_create_nonce( 'newsroom_fields_' . $input[0] ), 'newsroom_corrections' => $input[1] ) ); newsroom_save_boxes( $input[0], get_post( $input[0] ) ); return 1;`,
-      [article, notes],
-    );
+  const box = () => boxOf(article, 'newsroom_corrections_box');
+  const post = (notes: unknown) => submitBoxes(article, { newsroom_corrections: notes });
 
   it('are shown in WordPress’s time zone, saved unchanged, and removed if their text is emptied', async () => {
     await newsroom.php(`update_option( 'timezone_string', 'America/New_York' ); return 1;`);

@@ -1,6 +1,6 @@
 /** A headline test that has ended, and updates that were made while it was still running. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { newsroom, withNewsroom } from './opened.ts';
+import { newsroom, submitBoxes, withNewsroom } from './opened.ts';
 
 withNewsroom();
 
@@ -26,11 +26,7 @@ const end = (winner: number) =>
     [article, winner],
   );
 /** Submits the box of the classic editor. */
-const post = (test: object) =>
-  newsroom.php(
-    `$_POST = wp_slash( array( 'newsroom_fields_nonce' => wp_create_nonce( 'newsroom_fields_' . $input[0] ), 'newsroom_headline_test' => $input[1] ) ); newsroom_save_boxes( $input[0], get_post( $input[0] ) ); return 1;`,
-    [article, test],
-  );
+const post = (test: object) => submitBoxes(article, { newsroom_headline_test: test });
 
 beforeEach(async () => {
   article = await newsroom.php(

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { xssPayloads } from '../../../tests/fixtures/xss.ts';
 import type { CallOptions } from './harness.ts';
-import { newsroom, receiver, sentWebhook, withNewsroom } from './opened.ts';
+import { boxOf, newsroom, receiver, sentWebhook, submitBoxes, withNewsroom } from './opened.ts';
 import { untilSent } from './until-sent.ts';
 
 withNewsroom();
@@ -380,13 +380,8 @@ describe('the status of a headline test', () => {
 });
 
 describe('a headline test in the classic editor', () => {
-  const box = () =>
-    newsroom.php(`ob_start(); newsroom_headline_test_box( get_post( $input ) ); return ob_get_clean();`, article);
-  const post = (test: unknown) =>
-    newsroom.php(
-      `$_POST = wp_slash( array( 'newsroom_fields_nonce' => wp_create_nonce( 'newsroom_fields_' . $input[0] ), 'newsroom_headline_test' => $input[1] ) ); newsroom_save_boxes( $input[0], get_post( $input[0] ) ); return 1;`,
-      [article, test],
-    );
+  const box = () => boxOf(article, 'newsroom_headline_test_box');
+  const post = (test: unknown) => submitBoxes(article, { newsroom_headline_test: test });
 
   it('is saved, started and stopped, and its headlines are stored unchanged', async () => {
     await post({

@@ -4,7 +4,7 @@
  */
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { CallOptions } from './harness.ts';
-import { newsroom, receiver, sentWebhook, withNewsroom } from './opened.ts';
+import { boxOf, newsroom, receiver, sentWebhook, submitBoxes, withNewsroom } from './opened.ts';
 import { untilSent } from './until-sent.ts';
 
 withNewsroom();
@@ -69,17 +69,10 @@ describe('a live story', () => {
     await newsroom.rest(`/wp/v2/articles/${story}`, { as: 'admin', method: 'POST', body: { content: 'While live' } });
     const opened = await newsroom.rest(`/wp/v2/articles/${story}?context=edit`, { as: 'admin' });
     expect(Object.keys(opened.json.meta)).not.toContain('newsroom_live');
-    const box = await newsroom.php(
-      `ob_start(); newsroom_live_control( get_post( $input ) ); return ob_get_clean();`,
-      story,
-    );
+    const box = await boxOf(story, 'newsroom_live_control');
     const before = /name="newsroom_live_before" value="(\w*)"/.exec(box)?.[1];
     expect(before).toBe('live');
-    const saveBox = (fields: Record<string, string | undefined>) =>
-      newsroom.php(
-        `$_POST = array( 'newsroom_fields_nonce' => wp_create_nonce( 'newsroom_fields_' . $input[0] ) ) + $input[1]; newsroom_save_boxes( $input[0], get_post( $input[0] ) ); $_POST = array(); return 1;`,
-        [story, fields],
-      );
+    const saveBox = (fields: Record<string, string | undefined>) => submitBoxes(story, fields);
     await saveStory({ newsroom_live: 'ended' });
     await newsroom.rest(`/wp/v2/articles/${story}`, { as: 'admin', method: 'POST', body: { content: 'After' } });
     await saveBox({ newsroom_live: before, newsroom_live_before: before });

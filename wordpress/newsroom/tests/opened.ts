@@ -28,3 +28,14 @@ export async function sentWebhook(fits: (body: Delivery['body']) => boolean): Pr
   await untilSent(newsroom);
   return receiver.find(fits);
 }
+
+/** What a box of the classic editor prints. @param name of its function */
+export const boxOf = (id: number, name: string): Promise<string> =>
+  newsroom.php(`ob_start(); call_user_func( $input[1], get_post( $input[0] ) ); return ob_get_clean();`, [id, name]);
+
+/** Saves a document with the fields of its boxes, as the classic editor does. */
+export const submitBoxes = (id: number, fields: object): Promise<unknown> =>
+  newsroom.php(
+    `$_POST = wp_slash( array( 'newsroom_fields_nonce' => wp_create_nonce( 'newsroom_fields_' . $input[0] ) ) + $input[1] ); newsroom_save_boxes( $input[0], get_post( $input[0] ) ); $_POST = array(); return 1;`,
+    [id, fields],
+  );

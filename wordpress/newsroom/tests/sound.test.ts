@@ -5,7 +5,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { xssPayloads } from '../../../tests/fixtures/xss.ts';
 import { type Answer, body, type CallOptions } from './harness.ts';
-import { newsroom, receiver, sentWebhook, withNewsroom } from './opened.ts';
+import { boxOf, newsroom, receiver, sentWebhook, submitBoxes, withNewsroom } from './opened.ts';
 
 withNewsroom();
 
@@ -398,16 +398,8 @@ describe('a podcast series', () => {
 });
 
 describe('the classic editor', () => {
-  const box = (id: number, name: string) =>
-    newsroom.php(`ob_start(); ${name}( get_post( $input ) ); return ob_get_clean();`, id);
-  const post = (id: number, fields: Record<string, string>) =>
-    newsroom.php(
-      `$_POST = wp_slash( array( 'newsroom_fields_nonce' => wp_create_nonce( 'newsroom_fields_' . $input[0] ) ) + $input[1] ); newsroom_save_boxes( $input[0], get_post( $input[0] ) ); $_POST = array(); return 1;`,
-      [id, fields],
-    );
-
   it('saves a story’s recording as typed, and reports a chapter line without a time', async () => {
-    await post(article, {
+    await submitBoxes(article, {
       newsroom_audio: String(audio),
       newsroom_series: String(series),
       newsroom_episode_title: 'It’s "so" & so',
@@ -419,11 +411,11 @@ describe('the classic editor', () => {
       chapters: [{ start: 0 }, { start: 30 }],
       series,
     });
-    const html = await box(article, 'newsroom_episode_box');
+    const html = await boxOf(article, 'newsroom_episode_box');
     expect(html).toContain('This line needs a time and a title: “no time here”.');
     expect(html).toContain('0:00 First\nno time here\n0:30 Second');
     expect(html).toContain(`<option value="${audio}" selected='selected'>`);
-    await post(article, { newsroom_audio: '0' });
+    await submitBoxes(article, { newsroom_audio: '0' });
     expect((await story()).sound).toBeNull();
   });
 
@@ -431,19 +423,19 @@ describe('the classic editor', () => {
     await saveSeries({ newsroom_series_access: 'subscriber' });
     await save({ newsroom_audio: audio, newsroom_series: series });
     await newsroom.php(`wp_trash_post( $input ); return 1;`, series);
-    const html = await box(article, 'newsroom_episode_box');
+    const html = await boxOf(article, 'newsroom_episode_box');
     const chosen = /<option value="(\d+)" selected='selected'>How It Works \(not published\)/.exec(html)?.[1] ?? '0';
-    await post(article, { newsroom_audio: String(audio), newsroom_series: chosen });
+    await submitBoxes(article, { newsroom_audio: String(audio), newsroom_series: chosen });
     expect(await story()).toMatchObject({ access: 'subscriber', restricted: true });
   });
 
   it('saves a podcast series, and reports a missing or unsuitable picture', async () => {
-    await post(series, {
+    await submitBoxes(series, {
       newsroom_series_category: 'News > Daily News',
       newsroom_series_access: 'subscriber',
       newsroom_series_explicit: '0',
     });
-    const html = await box(series, 'newsroom_series_box');
+    const html = await boxOf(series, 'newsroom_series_box');
     expect(html).toContain('square JPEG or PNG picture, 1400 to 3000 pixels wide');
     expect(html).toContain(`<option value="News &gt; Daily News" selected='selected'>`);
     expect((await newsroom.rest(`/wp/v2/podcasts/${series}`)).json.series).toMatchObject({

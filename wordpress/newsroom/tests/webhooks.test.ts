@@ -36,6 +36,18 @@ async function events(id: number) {
 const idle = () => untilSent(newsroom);
 const row = (id: number) => newsroom.php(`return newsroom_last_delivery( $input[0], $input[1] );`, ['articles', id]);
 
+/** Runs wp-cron until what is read has a value. */
+const cronUntil = (read: () => Promise<unknown>, value: unknown) =>
+  expect
+    .poll(
+      async () => {
+        await newsroom.cron();
+        return read();
+      },
+      { interval: 300 },
+    )
+    .toBe(value);
+
 describe('a webhook delivery', () => {
   it('is signed, has the event’s data, and is logged with the site’s response', async () => {
     const begun = Date.now() / 1000;
@@ -386,15 +398,7 @@ describe('a webhook that the site does not accept', () => {
       refusals-- > 0 ? { status: 503, headers: { 'retry-after': '1' } } : { status: 200, body: { ok: true } };
     const { id } = await publish('Stubborn');
     await receiver.find(about(id));
-    await expect
-      .poll(
-        async () => {
-          await newsroom.cron();
-          return (await row(id)).state;
-        },
-        { interval: 300 },
-      )
-      .toBe('done');
+    await cronUntil(async () => (await row(id)).state, 'done');
     const tries = receiver.deliveries.filter(({ body: payload }) => payload.id === id);
     expect(tries).toHaveLength(3);
     expect(new Set(tries.map((each) => each.id)).size).toBe(1);
@@ -440,15 +444,7 @@ describe('a webhook that the site does not accept', () => {
     const note = await newsroom.rest(`/newsroom/v1/delivery/${kept.id}`, { as: 'admin' });
     expect(note.json.message).toMatch(/WordPress will try again/);
     await receiver.open();
-    await expect
-      .poll(
-        async () => {
-          await newsroom.cron();
-          return receiver.deliveries.length;
-        },
-        { interval: 300 },
-      )
-      .toBe(2);
+    await cronUntil(async () => receiver.deliveries.length, 2);
     await idle();
     const byId = Object.fromEntries(receiver.deliveries.map(({ body: payload }) => [payload.id, payload]));
     expect(byId[kept.id]).toMatchObject({ event: 'slug', slug: 'kept-elsewhere', previous_slug: 'kept' });
@@ -469,15 +465,7 @@ describe('a webhook that the site does not accept', () => {
       ++refused > 2 ? accept({} as never) : { status: 412, body: { ok: false, reason: 'clock', ahead: 3600 } };
     const early = await publish('Too early');
     await expect.poll(async () => (await row(early.id)).error).toContain('clock is 1 hour ahead');
-    await expect
-      .poll(
-        async () => {
-          await newsroom.cron();
-          return (await row(early.id)).state;
-        },
-        { interval: 300 },
-      )
-      .toBe('done');
+    await cronUntil(async () => (await row(early.id)).state, 'done');
     expect(await row(early.id)).toMatchObject({ status_code: '200', tries: '3' });
     // A proxy in between may answer 409 as well, without having delivered anything.
     await newsroom.pretend({ give_up: -1 });
