@@ -7,7 +7,8 @@ import type { IngestedDocument } from './ingest/document.ts';
 import type { PreviewAnswer, PreviewDocument } from './service.ts';
 import { resolveLinks } from './store/body-links.ts';
 import type { ContentStore } from './store/content-store.server.ts';
-import { authorOf, podcastOf, type Row, sectionTable } from './store/rows.server.ts';
+import { findById } from './store/read.server.ts';
+import { authorOf, podcastOf, sectionTable } from './store/rows.server.ts';
 import type { SyncContext } from './sync/refresh.server.ts';
 import { matches, sign } from './sync/webhook.server.ts';
 import { type Client, describeFailure } from './wire/client.server.ts';
@@ -247,18 +248,11 @@ function previewByline(
 }
 
 function storedPodcast(store: ContentStore, id: number | null): Podcast | null {
-  const row =
-    id === null
-      ? undefined
-      : store
-          .prepare(
-            "SELECT d.*, b.body FROM documents d JOIN bodies b ON b.id = d.id WHERE d.id = ? AND d.type = 'podcasts'",
-          )
-          .get(id);
-  return row ? podcastOf(row as Row) : null;
+  const row = id === null ? null : findById({ store, tags: new Set() }, 'podcasts', id);
+  return row && podcastOf(row);
 }
 
 function storedAuthor(store: ContentStore, id: number): Author | null {
-  const row = store.prepare("SELECT * FROM documents WHERE id = ? AND type = 'authors'").get(id);
-  return row ? authorOf(row as Row) : null;
+  const row = findById({ store, tags: new Set() }, 'authors', id);
+  return row && authorOf(row);
 }

@@ -16,7 +16,7 @@ import type { DocumentVersion } from './changed-tags.ts';
 import type { ContentStore } from './content-store.server.ts';
 import { withEntries } from './live.server.ts';
 import { ruledTerms, ruledTermsKey } from './navigation.server.ts';
-import { sectionTable } from './rows.server.ts';
+import { factsOf, sectionTable } from './rows.server.ts';
 
 /** How many letters of the text may come before such an excerpt: a caption may come first. */
 const latestStart = 600;
@@ -92,7 +92,7 @@ export function updateRestrictedSections(store: ContentStore): LevelsChange {
     for (const section of changed) {
       for (const row of articles.all(`articles:section:${section}`)) {
         const id = Number(row.id);
-        const facts = JSON.parse(String(row.facts)) as IngestedDocument['facts'];
+        const facts = factsOf(row);
         const levelBy = (rules: SectionRules): AccessLevel =>
           levelOf(facts.access ?? 'default', (JSON.parse(String(row.terms)) as number[]).map(String), rules);
         const level = levelBy(levels);

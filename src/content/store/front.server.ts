@@ -3,7 +3,6 @@
  * the reader's clock, so that every node renders the same page at any time. A time that has come is stored as an entry, like every other
  * change (`content/sync/front-clock.server.ts`).
  */
-import type { Card } from '../../lib/content/model.ts';
 import { tag } from '../../lib/content/tags.ts';
 import {
   changeTimesOf,
@@ -13,8 +12,9 @@ import {
   type PlacedLink,
   slotsAt,
 } from '../../lib/fronts/model.ts';
-import type { DocumentFacts } from '../ingest/document.ts';
 import type { ContentStore } from './content-store.server.ts';
+import { type Read, readCardOf } from './read.server.ts';
+import { factsOf, type Row } from './rows.server.ts';
 
 /** Key of the latest scheduled time that has come. */
 const timeKey = 'front-time';
@@ -29,8 +29,8 @@ interface StoredPlan {
 }
 
 /** A plan starts with the slots that counted when it was published. */
-function storedPlan(store: ContentStore, row: Record<string, unknown>): StoredPlan {
-  const { front } = JSON.parse(String(row.facts)) as DocumentFacts;
+function storedPlan(store: ContentStore, row: Row): StoredPlan {
+  const { front } = factsOf(row);
   return {
     key: String(row.slug),
     plan: front ?? { slots: [], next: null },
@@ -38,23 +38,16 @@ function storedPlan(store: ContentStore, row: Record<string, unknown>): StoredPl
   };
 }
 
-export interface FrontContext {
-  readonly store: ContentStore;
-  readonly tags: Set<string>;
-  /** A story's card, `null` if it isn't published; notes its tags. */
-  readonly card: (id: number) => Card | null;
-}
-
 /**
  * The stories that editors have placed on a page. One that isn't published is left out, and the next one moves up.
  *
  * @param slots shown instead of the published ones, in a preview
  */
-export function readFront(context: FrontContext, key: string, slots?: readonly FrontSlot[]): readonly Placed[] {
-  context.tags.add(tag.front(key));
-  return (slots ?? storedSlots(context.store, key)).flatMap(
+export function readFront(read: Read, key: string, slots?: readonly FrontSlot[]): readonly Placed[] {
+  read.tags.add(tag.front(key));
+  return (slots ?? storedSlots(read.store, key)).flatMap(
     ({ kind, story, headline, picture, related, after }): Placed[] => {
-      const card = context.card(story);
+      const card = readCardOf(read, story);
       if (!card) return [];
       const own = {
         ...card,
@@ -63,7 +56,7 @@ export function readFront(context: FrontContext, key: string, slots?: readonly F
         // An editor has chosen the words or the picture for this place, so a headline test doesn't apply here.
         ...((headline !== '' || picture !== null) && { test: undefined }),
       };
-      const links = related.flatMap((link) => placedLink(context, link) ?? []);
+      const links = related.flatMap((link) => placedLink(read, link) ?? []);
       return [{ kind, card: own, related: links, ...(after && { after }) }];
     },
   );
@@ -77,9 +70,9 @@ export function storedSlots(store: ContentStore, key: string): readonly FrontSlo
   return slotsAt(plan, since);
 }
 
-function placedLink({ card }: FrontContext, link: FrontSlot['related'][number]): PlacedLink | null {
+function placedLink(read: Read, link: FrontSlot['related'][number]): PlacedLink | null {
   if (!('story' in link)) return { ...link, story: null };
-  const story = card(link.story);
+  const story = readCardOf(read, link.story);
   if (!story) return null;
   const { id, slug, title, isLive } = story;
   return { href: `/article/${slug}`, title: link.title || title, story: id, ...(isLive && { isLive }) };

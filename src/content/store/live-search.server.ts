@@ -4,12 +4,12 @@
  * of the whole story again.
  */
 import { plainText } from '../../lib/text.ts';
-import type { DocumentFacts } from '../ingest/document.ts';
 import { updateStoryText } from '../search/index.server.ts';
 import { isRestricted } from './access.server.ts';
 import type { DocumentVersion } from './changed-tags.ts';
 import type { ContentStore } from './content-store.server.ts';
 import { withEntries } from './live.server.ts';
+import { factsOf } from './rows.server.ts';
 
 const prefix = 'index-entries:';
 
@@ -46,7 +46,7 @@ function indexStoryEntries(store: ContentStore, id: number): void {
     )
     .get(id);
   if (!row) return;
-  const facts = JSON.parse(String(row.facts)) as DocumentFacts;
+  const facts = factsOf(row);
   if (!facts.live || isRestricted(store, { facts, terms: JSON.parse(String(row.terms)) })) return;
   updateStoryText(store, id, { body: withEntries(store, id, facts, plainText(String(row.body))) });
 }

@@ -12,7 +12,8 @@ import { readCard } from './cards.server.ts';
 import type { DocumentVersion } from './changed-tags.ts';
 import type { ContentStore } from './content-store.server.ts';
 import { listIds, listTotal } from './lists.server.ts';
-import { authorRefOf, creditedIn, documentColumns, documentSource, type Row } from './rows.server.ts';
+import { findById, noteCredited, type Read, readSlice, withLinks } from './read.server.ts';
+import { authorRefOf, factsOf } from './rows.server.ts';
 
 const listOf = (list: LiveList, story: number): string => `live-entries:${list}:${story}`;
 const liveStoriesList = 'articles:live';
@@ -59,37 +60,24 @@ const mostIndexed = 40_000;
 
 /** The text of a story for the search index, with its newest entries. @param body the story's own text, which anyone may read */
 export const withEntries = (store: ContentStore, id: number, { live }: DocumentFacts, body: string): string =>
-  live
-    ? `${body}\n${entriesText(
-        liveReads({ store, tags: new Set() }, (html) => html),
-        id,
-        mostIndexed,
-      )}`.trim()
-    : body;
-
-export interface ReadState {
-  readonly store: ContentStore;
-  readonly tags: Set<string>;
-}
+  live ? `${body}\n${entriesText(liveReads({ store, tags: new Set() }), id, mostIndexed)}`.trim() : body;
 
 type LiveReads = Pick<
   ContentReader,
   'liveEntries' | 'liveEntry' | 'livePlace' | 'liveState' | 'liveModified' | 'liveStories'
 >;
 
-/** The reads of live coverage of one reader. @param links resolves the links of a body, and notes their tags */
-export function liveReads(read: ReadState, links: (html: string) => string): LiveReads {
+/** The reads of live coverage of one reader. */
+export function liveReads(read: Read): LiveReads {
   const { store, tags } = read;
   return {
     liveEntries(story, { list = 'story', ...filter }) {
       tags.add(tag.live(story));
-      const lists = [listOf(list, story)];
-      const items = listIds(store, lists, filter, 20).flatMap((id) => entry(read, id, links) ?? []);
-      return { items, total: listTotal(store, lists, filter) };
+      return readSlice(store, [listOf(list, story)], filter, 20, (id) => readEntry(read, id));
     },
     liveEntry(id) {
-      const found = entry(read, id, links);
-      return found && storyOf(read, found.story) ? found : null;
+      const found = readEntry(read, id);
+      return found && isCovered(read, found.story) ? found : null;
     },
     livePlace({ id, story, pinned, date }) {
       tags.add(tag.live(story));
@@ -112,28 +100,24 @@ export function liveReads(read: ReadState, links: (html: string) => string): Liv
   };
 }
 
-const entryById = `SELECT ${documentColumns}, d.body_hash, b.body FROM ${documentSource} LEFT JOIN bodies b ON b.id = d.id
-  WHERE d.id = ? AND d.type = 'live-entries'`;
 /** Stories without entries have no row in `live`, and cost one look-up. */
 const lastChange = `SELECT max(d.modified) AS modified FROM live v CROSS JOIN listing l CROSS JOIN documents d
   WHERE v.story = ? AND l.list IN (?, ?) AND d.id = l.id`;
-const storyById = `SELECT ${documentColumns} FROM ${documentSource} WHERE d.id = ? AND d.type = 'articles'`;
 
-function entry({ store, tags }: ReadState, id: number, links: (html: string) => string): LiveEntry | null {
-  tags.add(tag.entry(id));
-  const row = store.prepare(entryById).get(id) as Row | undefined;
+function readEntry(read: Read, id: number): LiveEntry | null {
+  read.tags.add(tag.entry(id));
+  const row = findById(read, 'live-entries', id);
   if (!row) return null;
-  const facts = JSON.parse(String(row.facts)) as DocumentFacts;
-  const author = authorRefOf(row);
-  for (const person of creditedIn(row)) tags.add(tag.byline(person));
+  const facts = factsOf(row);
+  noteCredited(read, row);
   const [title, date, bodyHash] = [String(row.title), String(row.date), String(row.body_hash)];
   const authorId = row.author_id === null ? null : Number(row.author_id);
   return {
     id,
     story: facts.story ?? 0,
     title,
-    bodyHtml: links(String(row.body ?? '')),
-    author,
+    bodyHtml: withLinks(read, String(row.body ?? '')),
+    author: authorRefOf(row),
     date,
     modified: String(row.modified),
     pinned: facts.pinned ?? false,
@@ -142,12 +126,12 @@ function entry({ store, tags }: ReadState, id: number, links: (html: string) => 
   };
 }
 
-/** Row of a published story that is or was covered live. */
-function storyOf({ store, tags }: ReadState, id: number): Row | null {
+/** Whether a story is published, and is or was covered live. */
+function isCovered({ store, tags }: Read, id: number): boolean {
   tags.add(tag.article(id));
   tags.add(tag.navigation);
-  const row = store.prepare(storyById).get(id) as Row | undefined;
-  return row && coverageIn(String(row.facts)) ? row : null;
+  const row = store.prepare("SELECT facts FROM documents WHERE id = ? AND type = 'articles'").get(id);
+  return row !== undefined && factsOf(row).live !== undefined;
 }
 
 function stateOf(store: ContentStore, story: number): string {

@@ -29,6 +29,8 @@ export const documentSource = "documents d LEFT JOIN documents a ON a.id = d.aut
 
 const text = (row: Row, column: string): string => String(row[column]);
 const json = <T>(row: Row, column: string): T => JSON.parse(String(row[column])) as T;
+/** The facts of a document's row. */
+export const factsOf = (row: Row): DocumentFacts => json<DocumentFacts>(row, 'facts');
 const pictureOf = (row: Row): Picture | null => (row.image === null ? null : json<Picture>(row, 'image'));
 
 /** The fields that articles, videos and pages share. */
@@ -52,19 +54,19 @@ export const authorOf = (row: Row): Author => ({
   slug: text(row, 'slug'),
   excerpt: text(row, 'excerpt'),
   image: pictureOf(row),
-  role: json<{ role?: string }>(row, 'facts').role,
+  role: factsOf(row).role,
 });
 
 /** The byline of a row of an article. */
-function bylineOf(store: ContentStore, row: Row, facts: ArticleFacts): Byline {
-  if (facts.byline) return readByline(store, facts.byline);
+function bylineOf(store: ContentStore, row: Row, { byline }: DocumentFacts): Byline {
+  if (byline) return readByline(store, byline);
   const author = authorRefOf(row);
   return { authors: author ? [author] : [], contributors: [], agency: null };
 }
 
 /** Ids of the authors and contributors of a row, also of those without a document: the pages change when it arrives. */
 export function creditedIn(row: Row): readonly number[] {
-  const { byline } = json<ArticleFacts>(row, 'facts');
+  const { byline } = factsOf(row);
   if (byline) return [...byline.authors, ...byline.contributors];
   return row.author_id === null ? [] : [Number(row.author_id)];
 }
@@ -114,11 +116,9 @@ function badgeOf(sections: SectionTable, terms: readonly number[]): SectionBadge
   return first ? { slug: first.slug, label: first.label, color: first.color } : null;
 }
 
-type ArticleFacts = Pick<DocumentFacts, 'access' | 'minutes' | 'byline' | 'test' | 'live'>;
-
 export function cardOf(store: ContentStore, row: Row): Card {
   const sections = sectionTable(store);
-  const facts = json<ArticleFacts>(row, 'facts');
+  const facts = factsOf(row);
   const terms = json<number[]>(row, 'terms');
   return {
     ...baseOf(row),
@@ -133,7 +133,7 @@ export function cardOf(store: ContentStore, row: Row): Card {
 }
 
 export function videoOf(row: Row, sections: SectionTable): Video {
-  const facts = json<{ videoUrl?: string; providerId?: string | null }>(row, 'facts');
+  const facts = factsOf(row);
   return {
     ...baseOf(row),
     bodyHtml: text(row, 'body'),
@@ -149,7 +149,7 @@ export const crosswordOf = (row: Row): Crossword => ({
   slug: text(row, 'slug'),
   title: text(row, 'title'),
   author: authorRefOf(row),
-  iframeSrc: json<{ iframeSrc?: string }>(row, 'facts').iframeSrc ?? '',
+  iframeSrc: factsOf(row).iframeSrc ?? '',
   date: text(row, 'date'),
 });
 

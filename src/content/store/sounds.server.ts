@@ -1,36 +1,52 @@
 /** Reads series, and the audio files of stories: the sound, and the players of a text. */
-import type { Card, Episode, Podcast, Sound, StoryAudio } from '../../lib/content/model.ts';
-import type { ContentReader, Slice } from '../../lib/content/reader.ts';
+import type { Podcast, Sound } from '../../lib/content/model.ts';
+import type { ContentReader } from '../../lib/content/reader.ts';
 import { tag } from '../../lib/content/tags.ts';
 import { audioAddresses } from '../../lib/sound/model.ts';
-import type { DocumentFacts } from '../ingest/document.ts';
 import type { ContentStore } from './content-store.server.ts';
-import { listIds, listTotal } from './lists.server.ts';
-import { documentColumns, documentSource, podcastOf, type Row } from './rows.server.ts';
+import { findById, findBySlug, type Read, readCardOf, readSlice, withBodies, withLinks } from './read.server.ts';
+import { factsOf, podcastOf, type Row } from './rows.server.ts';
 
-/** What the reads below need from a request's reader. */
-export interface SoundContext {
-  readonly store: ContentStore;
-  readonly tags: Set<string>;
-  /** The row of a series, with its body. */
-  find(slug: string): Row | null;
-  card(id: number): Card | null;
-  /** Resolves the links of a text. */
-  links(html: string): string;
-}
-
-const withBodies = `SELECT ${documentColumns}, b.body FROM ${documentSource} LEFT JOIN bodies b ON b.id = d.id`;
+type SoundReads = Pick<ContentReader, 'podcasts' | 'podcast' | 'episodes' | 'episode' | 'audio'>;
 
 /** The reads of sounds and series. */
-export const soundReads = (
-  context: SoundContext,
-): Pick<ContentReader, 'podcasts' | 'podcast' | 'episodes' | 'episode' | 'audio'> => ({
-  podcasts: () => podcasts(context),
-  podcast: (slug) => podcast(context, slug),
-  episodes: (podcastId, filter) => episodes(context, podcastId, filter),
-  episode: (articleId) => episode(context, articleId),
-  audio: (articleId, number) => audio(context, articleId, number),
-});
+export function soundReads(read: Read): SoundReads {
+  const { store, tags } = read;
+  const episode: SoundReads['episode'] = (articleId) => {
+    const sound = readSound(store, articleId);
+    const story = readCardOf(read, articleId);
+    return sound && story ? { card: story, sound } : null;
+  };
+  return {
+    podcasts() {
+      tags.add(tag.podcasts);
+      const sql = `${withBodies} WHERE d.type = 'podcasts' ORDER BY d.title COLLATE NOCASE, d.id`;
+      return store
+        .prepare(sql)
+        .all()
+        .map((row) => notePodcast(read, row));
+    },
+    podcast(slug) {
+      const row = findBySlug(read, 'podcasts', slug);
+      return row && notePodcast(read, row);
+    },
+    episodes(podcastId, filter) {
+      tags.add(tag.episodes(podcastId));
+      return readSlice(store, [`articles:podcast:${podcastId}`], filter, 20, episode);
+    },
+    episode,
+    /** @param id of a story, or of an entry of a live story, whose readers are the story's */
+    audio(id, number) {
+      const row = store.prepare("SELECT facts FROM documents WHERE id = ? AND type = 'live-entries'").get(id);
+      const storyId = row ? (factsOf(row).story ?? 0) : id;
+      if (row) tags.add(tag.entry(id));
+      const story = readCardOf(read, storyId);
+      tags.add(tag.article(storyId));
+      const file = story && readAudio(store, id, number);
+      return file && { slug: story.slug, access: story.access, url: file.url, type: file.type };
+    },
+  };
+}
 
 /** The sound of a story; `null` when it has none. */
 export function readSound(store: ContentStore, articleId: number): Sound | null {
@@ -39,74 +55,27 @@ export function readSound(store: ContentStore, articleId: number): Sound | null 
 }
 
 /** @param number 0 for the story's sound; from 1 on, the position of a player in the text */
-function readAudio(
-  store: ContentStore,
-  articleId: number,
-  number: number,
-): { readonly url: string; readonly type: string } | null {
+function readAudio(store: ContentStore, articleId: number, number: number): Pick<Sound, 'url' | 'type'> | null {
   if (number === 0) {
     const sound = readSound(store, articleId);
-    return sound && sound.url !== '' ? { url: sound.url, type: sound.type } : null;
+    return sound && sound.url !== '' ? sound : null;
   }
   const row = store.prepare('SELECT body FROM bodies WHERE id = ?').get(articleId);
   const url = row ? audioAddresses(String(row.body))[number - 1] : undefined;
   return url === undefined ? null : { url, type: '' };
 }
 
-function notePodcast(context: SoundContext, row: Row): Podcast {
+function notePodcast(read: Read, row: Row): Podcast {
   const podcast = podcastOf(row);
-  context.tags.add(tag.podcast(podcast.id));
-  return { ...podcast, bodyHtml: context.links(podcast.bodyHtml) };
-}
-
-function podcasts(context: SoundContext): readonly Podcast[] {
-  context.tags.add(tag.podcasts);
-  const rows = context.store
-    .prepare(`${withBodies} WHERE d.type = 'podcasts' ORDER BY d.title COLLATE NOCASE, d.id`)
-    .all();
-  return rows.map((row) => notePodcast(context, row as Row));
-}
-
-function podcast(context: SoundContext, slug: string): Podcast | null {
-  const row = context.find(slug);
-  return row && notePodcast(context, row);
+  read.tags.add(tag.podcast(podcast.id));
+  return { ...podcast, bodyHtml: withLinks(read, podcast.bodyHtml) };
 }
 
 /** An id without a published series still tags the page, which changes when the series appears. */
-export function podcastById(context: SoundContext, id: number | null): Podcast | null {
+export function podcastById(read: Read, id: number | null): Podcast | null {
   if (id === null) return null;
-  const row = context.store.prepare(`${withBodies} WHERE d.id = ? AND d.type = ?`).get(id, 'podcasts') as
-    | Row
-    | undefined;
-  if (row) return notePodcast(context, row);
-  context.tags.add(tag.podcast(id));
+  const row = findById(read, 'podcasts', id);
+  if (row) return notePodcast(read, row);
+  read.tags.add(tag.podcast(id));
   return null;
-}
-
-function episodes(
-  context: SoundContext,
-  podcastId: number,
-  filter: Parameters<ContentReader['episodes']>[1],
-): Slice<Episode> {
-  context.tags.add(tag.episodes(podcastId));
-  const lists = [`articles:podcast:${podcastId}`];
-  const items = listIds(context.store, lists, filter, 20).flatMap((id) => episode(context, id) ?? []);
-  return { items, total: listTotal(context.store, lists, filter) };
-}
-
-function episode(context: SoundContext, articleId: number): Episode | null {
-  const sound = readSound(context.store, articleId);
-  const story = context.card(articleId);
-  return sound && story ? { card: story, sound } : null;
-}
-
-/** @param id of a story, or of an entry of a live story, whose readers are the story's */
-function audio(context: SoundContext, id: number, number: number): StoryAudio | null {
-  const row = context.store.prepare("SELECT facts FROM documents WHERE id = ? AND type = 'live-entries'").get(id);
-  const storyId = row ? ((JSON.parse(String(row.facts)) as DocumentFacts).story ?? 0) : id;
-  if (row) context.tags.add(tag.entry(id));
-  const story = context.card(storyId);
-  context.tags.add(tag.article(storyId));
-  const file = story && readAudio(context.store, id, number);
-  return file && { slug: story.slug, access: story.access, url: file.url, type: file.type };
 }
