@@ -30,6 +30,11 @@ export interface IngestContext extends Omit<BodyContext, 'base'> {
   readonly preview?: boolean;
 }
 
+/** What the steps of one document share. */
+interface Steps extends BodyContext {
+  readonly sanitizer: Sanitizer;
+}
+
 export type Ingested<T> =
   | { readonly kind: 'document'; readonly document: T }
   /** The document exists, but readers may not see it: it is a draft, scheduled, private or password-protected. */
@@ -91,7 +96,8 @@ export async function ingestDocument(
       featuredExcerpt: sanitizer.lines(acf.data.featured_excerpt ?? ''),
     };
   }
-  return { kind: 'document', document: await documentOf(sanitizer, type, post, context, choice) };
+  const steps = { ...context, sanitizer, base: baseOf(post.link ?? '', context.wordpress) };
+  return { kind: 'document', document: await documentOf(type, post, choice, steps) };
 }
 
 /** A draft has no slug and no date yet; a preview shows it as if it were published now. */
@@ -113,19 +119,14 @@ function baseOf(link: string, wordpress: string): string {
 }
 
 async function documentOf(
-  sanitizer: Sanitizer,
   type: DocumentType,
   post: WirePost,
-  context: IngestContext,
   topStories: TopStoriesChoice | null,
+  steps: Steps,
 ): Promise<IngestedDocument> {
-  const base = baseOf(post.link ?? '', context.wordpress);
-  const shaped = await shapeBody(
-    sanitizer,
-    post.content?.rendered ?? '',
-    { ...context, base },
-    type === 'live-entries' ? entryHeading : undefined,
-  );
+  const { sanitizer } = steps;
+  const heading = type === 'live-entries' ? entryHeading : undefined;
+  const shaped = await shapeBody(sanitizer, post.content?.rendered ?? '', steps, heading);
   const bodyText = textOf(shaped.body).replace(/\s+/gu, ' ').trim();
   const words = countWords(bodyText);
   const access = post.access ?? 'default';
@@ -136,8 +137,8 @@ async function documentOf(
       : restricted
         ? shaped.html
         : sanitizer.finish(openingOf(shaped.body, bodyText), shaped.altered);
-  const credited = await bylineOf(sanitizer, type, post, base, context);
-  const sound = type === 'articles' ? soundOf(post.sound, { ...context, base }) : null;
+  const credited = await bylineOf(type, post, steps);
+  const sound = type === 'articles' ? soundOf(post.sound, steps) : null;
   const isPaid = access === 'registered' || access === 'subscriber';
   const excerptLimit = type === 'authors' ? longestBiography : publication.limits.excerpt;
   return {
@@ -146,21 +147,21 @@ async function documentOf(
     slug: post.slug,
     title: sanitizer.line(post.title.rendered) || titleFallback(type, post),
     excerpt: truncateAtWord(excerptOf(sanitizer, post), excerptLimit),
-    image: await pictureOf(sanitizer, post.image ?? null, base, context),
+    image: await pictureOf(post.image ?? null, steps),
     ...credited.people,
     terms: post.category ?? post.categories ?? [],
     date: post.date_gmt,
     modified: post.modified_gmt,
     facts: {
-      ...factsOf(type, post, { access, restricted, words }, context),
-      ...correctionsOf(sanitizer, post, base, context),
+      ...factsOf(type, post, { access, restricted, words }, steps.frameHosts),
+      ...correctionsOf(post, steps),
       ...credited.facts,
-      ...roleOf(sanitizer, post),
+      ...roleOf(post, steps),
       ...soundFacts(sound),
       ...(post.front && {
-        front: await frontOf(sanitizer, post.front, context, (image) => pictureOf(sanitizer, image, base, context)),
+        front: await frontOf(sanitizer, post.front, steps, (image) => pictureOf(image, steps)),
       }),
-      ...(await headlineTestOf(sanitizer, post, base, context)),
+      ...(await headlineTestOf(post, steps)),
     },
     ...(sound && { sound }),
     bodyHtml: shaped.html,
@@ -182,11 +183,9 @@ const longestBiography = 2000;
 
 /** Who made a document: the people as the content store needs them, and a byline if there is more than one author. */
 async function bylineOf(
-  sanitizer: Sanitizer,
   type: DocumentType,
   post: WirePost,
-  base: string,
-  context: IngestContext,
+  steps: Steps,
 ): Promise<{
   readonly people: Pick<IngestedDocument, 'authorId' | 'author' | 'others'>;
   readonly facts: Pick<DocumentFacts, 'byline'>;
@@ -195,10 +194,10 @@ async function bylineOf(
   const named = given && given.authors.length > 0 ? given.authors : (post.acf?.author ?? []);
   const authors = type === 'articles' ? named : named.slice(0, 1);
   const contributors = (given?.contributors ?? []).filter(({ id }) => !authors.some((author) => author.id === id));
-  const name = truncateAtWord(sanitizer.line(given?.agency?.name ?? ''), longestLine);
+  const name = truncateAtWord(steps.sanitizer.line(given?.agency?.name ?? ''), longestLine);
   const agency = name === '' ? null : { name, url: webAddress(given?.agency?.url ?? '')?.href ?? '' };
   const [first = null, ...others] = await Promise.all(
-    [...authors, ...contributors].map((person) => authorOf(sanitizer, person, base, context)),
+    [...authors, ...contributors].map((person) => authorOf(person, steps)),
   );
   const isAlone = authors.length <= 1 && contributors.length === 0 && agency === null;
   const embedded = others.filter((author) => author !== null);
@@ -212,25 +211,19 @@ async function bylineOf(
   };
 }
 
-function roleOf(sanitizer: Sanitizer, post: WirePost): Pick<DocumentFacts, 'role'> {
+function roleOf(post: WirePost, { sanitizer }: Steps): Pick<DocumentFacts, 'role'> {
   const role = truncateAtWord(sanitizer.line(post.role ?? ''), longestLine);
   return role === '' ? {} : { role };
 }
 
 /** A test with an empty headline is left out: its counts would be wrong. */
-async function headlineTestOf(
-  sanitizer: Sanitizer,
-  post: WirePost,
-  base: string,
-  context: IngestContext,
-): Promise<Pick<DocumentFacts, 'test'>> {
-  const given = post.headline_test;
+async function headlineTestOf({ headline_test: given }: WirePost, steps: Steps): Promise<Pick<DocumentFacts, 'test'>> {
   if (!given) return {};
   const { id, state, started } = given;
   const others = await Promise.all(
     given.others.map(async ({ headline, image }) => ({
-      title: truncateAtWord(sanitizer.line(headline), longestHeadline),
-      image: await pictureOf(sanitizer, image, base, context),
+      title: truncateAtWord(steps.sanitizer.line(headline), longestHeadline),
+      image: await pictureOf(image, steps),
     })),
   );
   return others.some(({ title }) => title === '') ? {} : { test: { id, state, started, others } };
@@ -245,14 +238,9 @@ const mostNotes = 50;
 const longestNote = 3000;
 
 /** Notes without a text are left out; a story without notes has no such fact. */
-function correctionsOf(
-  sanitizer: Sanitizer,
-  post: WirePost,
-  base: string,
-  context: IngestContext,
-): Pick<DocumentFacts, 'corrections'> {
+function correctionsOf(post: WirePost, steps: Steps): Pick<DocumentFacts, 'corrections'> {
   const notes = (post.corrections ?? []).slice(0, mostNotes).flatMap(({ kind, date, text }): Correction[] => {
-    const html = shapeNote(sanitizer, text, { ...context, base }, longestNote);
+    const html = shapeNote(steps.sanitizer, text, steps, longestNote);
     return html === '' ? [] : [{ kind, date, html }];
   });
   if (notes.length === 0) return {};
@@ -263,7 +251,7 @@ function factsOf(
   type: DocumentType,
   post: WirePost,
   { access, restricted, words }: Required<Pick<DocumentFacts, 'access' | 'restricted' | 'words'>>,
-  context: IngestContext,
+  frameHosts: readonly string[],
 ): DocumentFacts {
   switch (type) {
     case 'articles':
@@ -288,7 +276,7 @@ function factsOf(
       return { videoUrl: url, providerId: youtubeId(url) };
     }
     case 'crosswords':
-      return { iframeSrc: allowedFrame(firstWebAddress(post.acf?.iframe ?? ''), context.frameHosts) ?? '' };
+      return { iframeSrc: allowedFrame(firstWebAddress(post.acf?.iframe ?? ''), frameHosts) ?? '' };
     case 'podcasts':
       return { podcast: podcastDetails(post.series) };
     case 'pages':
@@ -298,36 +286,28 @@ function factsOf(
   }
 }
 
-async function authorOf(
-  sanitizer: Sanitizer,
-  author: WireAuthor,
-  base: string,
-  context: IngestContext,
-): Promise<Author | null> {
-  if (!author.details) return null;
-  const { name, slug, excerpt, image } = author.details;
+async function authorOf({ id, details }: WireAuthor, steps: Steps): Promise<Author | null> {
+  if (!details) return null;
+  const { sanitizer } = steps;
+  const { name, slug, excerpt, image } = details;
   return {
-    id: author.id,
+    id,
     name: sanitizer.line(name) || canonicalSlug(slug),
     slug: canonicalSlug(slug),
     excerpt: truncateAtWord(sanitizer.line(excerpt), longestBiography),
-    image: await pictureOf(sanitizer, image, base, context),
+    image: await pictureOf(image, steps),
   };
 }
 
 /** A picture with known dimensions; `null` if the image path can't serve it. */
-async function pictureOf(
-  sanitizer: Sanitizer,
-  image: WireImage | null,
-  base: string,
-  context: IngestContext,
-): Promise<Picture | null> {
+async function pictureOf(image: WireImage | null, steps: Steps): Promise<Picture | null> {
   if (!image) return null;
-  const url = webAddress(image.url, base);
+  const { sanitizer } = steps;
+  const url = webAddress(image.url, steps.base);
   if (!url || isSvg(url)) return null;
   const stated = image.width && image.height ? { width: image.width, height: image.height } : null;
-  const isAllowed = isAllowedPicture(url.href, context);
-  const known = (isAllowed && stated) || (await context.measure(url.href));
+  const isAllowed = isAllowedPicture(url.href, steps);
+  const known = (isAllowed && stated) || (await steps.measure(url.href));
   if (!known && !isAllowed) return null;
   return {
     url: url.href,
