@@ -1,5 +1,5 @@
 /** Blocks that need WordPress's scripts: pages show all of their text, under headings. */
-import { unwrap } from './body-media.server.ts';
+import { create, unwrap } from './body-media.server.ts';
 import { cleanLine } from './sanitize.server.ts';
 
 /** Unfolds accordions and tabs, and replaces every button by its text. */
@@ -18,9 +18,7 @@ function labelPanels(tabs: Element): void {
   for (const [at, panel] of own('.wp-block-tab-panel').entries()) {
     const label = labels[at] ?? '';
     if (label === '') continue;
-    const heading = tabs.ownerDocument.createElement('h3');
-    heading.textContent = label;
-    panel.prepend(heading);
+    panel.prepend(create(tabs.ownerDocument, 'h3', {}, label));
   }
   list?.remove();
 }

@@ -19,6 +19,19 @@ export interface BodyContext {
   measure(url: string): Promise<{ width: number; height: number } | null>;
 }
 
+/** An element with attributes, or with its text. */
+export function create(
+  document: Document,
+  name: string,
+  attributes: Readonly<Record<string, string>>,
+  text?: string,
+): HTMLElement {
+  const element = document.createElement(name);
+  for (const [attribute, value] of Object.entries(attributes)) element.setAttribute(attribute, value);
+  if (text !== undefined) element.textContent = text;
+  return element;
+}
+
 /** Replaces an element by its children. */
 export function unwrap(element: Element): void {
   element.replaceWith(...element.childNodes);
@@ -81,16 +94,13 @@ function replaceWithShell(element: Element, embed: Embed, title: string): void {
   const document = element.ownerDocument;
   const old = figureAround(element);
   const caption = old.querySelector('figcaption');
-  const shell = document.createElement('figure');
-  shell.setAttribute('class', `embed embed-${embed.kind}`);
-  shell.setAttribute('data-embed-src', embed.src);
-  shell.setAttribute('data-embed-provider', embed.provider);
-  shell.setAttribute('data-embed-title', title || cleanLine(caption?.textContent ?? '') || embed.provider);
-  const link = document.createElement('a');
-  link.setAttribute('href', embed.href);
-  link.setAttribute('rel', 'noopener');
-  link.textContent = `${embed.verb} on ${embed.provider}`;
-  shell.append(link);
+  const shell = create(document, 'figure', {
+    class: `embed embed-${embed.kind}`,
+    'data-embed-src': embed.src,
+    'data-embed-provider': embed.provider,
+    'data-embed-title': title || cleanLine(caption?.textContent ?? '') || embed.provider,
+  });
+  shell.append(create(document, 'a', { href: embed.href, rel: 'noopener' }, `${embed.verb} on ${embed.provider}`));
   if (caption && cleanLine(caption.textContent ?? '') !== '') shell.append(caption);
   replaceWithBlock(old, shell);
 }
@@ -104,11 +114,8 @@ function replaceWithLink(element: Element, href: string | null, title: string): 
     return;
   }
   const caption = cleanLine(textOf(old.querySelector('figcaption') ?? document.createElement('span')));
-  const paragraph = document.createElement('p');
-  const link = document.createElement('a');
-  link.setAttribute('href', href);
-  link.textContent = title || caption || new URL(href).hostname;
-  paragraph.append(link);
+  const paragraph = create(document, 'p', {});
+  paragraph.append(create(document, 'a', { href }, title || caption || new URL(href).hostname));
   replaceWithBlock(old, paragraph);
 }
 
@@ -216,11 +223,8 @@ function replacePictureWithLink(image: Element, url: string): void {
     image.replaceWith(image.ownerDocument.createTextNode(alt || 'Picture'));
     return;
   }
-  const anchor = image.ownerDocument.createElement('a');
-  anchor.setAttribute('href', url);
-  anchor.setAttribute('rel', 'noopener noreferrer');
-  anchor.textContent = alt || 'Picture';
-  image.replaceWith(anchor);
+  const attributes = { href: url, rel: 'noopener noreferrer' };
+  image.replaceWith(create(image.ownerDocument, 'a', attributes, alt || 'Picture'));
 }
 
 // Audio and video in a body: the browser's own players for files from WordPress and allowed hosts, links for others.
@@ -290,7 +294,8 @@ async function preparePlayer(player: Element, context: BodyContext): Promise<voi
   const name = cleanLine(player.getAttribute('aria-label') ?? '') || cleanLine(caption);
   clean.setAttribute('aria-label', name || (isVideo ? 'Video' : 'Audio'));
   if (sources.length === 1) clean.setAttribute('src', first.url);
-  else for (const source of sources) clean.append(sourceElement(document, source));
+  else
+    for (const { url, type } of sources) clean.append(create(document, 'source', { src: url, ...(type && { type }) }));
   for (const track of player.querySelectorAll('track')) {
     const element = await trackElement(track, context);
     if (element) clean.append(element);
@@ -300,13 +305,6 @@ async function preparePlayer(player: Element, context: BodyContext): Promise<voi
   const figure = document.createElement('figure');
   figure.append(clean);
   replaceWithBlock(player, figure);
-}
-
-function sourceElement(document: Document, { url, type }: PlayerSource): Element {
-  const element = document.createElement('source');
-  element.setAttribute('src', url);
-  if (type) element.setAttribute('type', type);
-  return element;
 }
 
 async function posterOf(player: Element, context: BodyContext): Promise<string | null> {

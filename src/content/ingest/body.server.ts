@@ -8,7 +8,7 @@ import { publication } from '../../publication.ts';
 import { originalAddressAttribute } from '../store/body-links.ts';
 import { linkTarget } from './addresses.ts';
 import { numberingOf, unfoldBlocks } from './body-blocks.server.ts';
-import { type BodyContext, embedBlocks, preparePictures, preparePlayers, unwrap } from './body-media.server.ts';
+import { type BodyContext, create, embedBlocks, preparePictures, preparePlayers, unwrap } from './body-media.server.ts';
 import { normalizeFormulas } from './math.server.ts';
 import { cleanLine, hasRightToLeft, type Sanitizer, textOf } from './sanitize.server.ts';
 
@@ -263,11 +263,8 @@ function wrapLooseText(body: HTMLElement): void {
 function wrapTables(body: HTMLElement): void {
   for (const table of body.querySelectorAll('table')) {
     if (table.parentElement?.closest('table')) continue;
-    const wrapper = body.ownerDocument.createElement('div');
-    wrapper.setAttribute('class', 'table-scroll');
-    wrapper.setAttribute('tabindex', '0');
-    wrapper.setAttribute('role', 'group');
-    wrapper.setAttribute('aria-label', 'Table');
+    const attributes = { class: 'table-scroll', tabindex: '0', role: 'group', 'aria-label': 'Table' };
+    const wrapper = create(body.ownerDocument, 'div', attributes);
     table.replaceWith(wrapper);
     wrapper.append(table);
   }

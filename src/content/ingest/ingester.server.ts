@@ -27,19 +27,24 @@ const methodsOver = (run: (task: Task) => Promise<TaskResult>): Omit<Ingester, '
   lines: (texts) => run({ kind: 'lines', texts }) as Promise<string[]>,
 });
 
-/** Ingests in the calling thread. The first task loads the DOM: a process with worker threads never needs its 60 MB. */
-export function createLocalIngester(context: IngestContext): Ingester {
+/** Performs tasks in the calling thread. The first one loads the DOM: a process with worker threads never needs its 60 MB. */
+function createLocalRunner(context: IngestContext) {
   let runner: Promise<TaskRunner> | null = null;
-  const load = (): Promise<TaskRunner> => {
-    runner ??= loadTaskRunner(context);
-    return runner;
-  };
   return {
-    ...methodsOver(async (task) => (await load()).perform(task)),
-    async close() {
+    async perform(task: Task): Promise<TaskResult> {
+      runner ??= import('./task.server.ts').then(({ createTaskRunner }) => createTaskRunner(context));
+      return (await runner).perform(task);
+    },
+    async close(): Promise<void> {
       (await runner)?.close();
     },
   };
+}
+
+/** Ingests in the calling thread. */
+export function createLocalIngester(context: IngestContext): Ingester {
+  const { perform, close } = createLocalRunner(context);
+  return { ...methodsOver(perform), close };
 }
 
 /** Documents that a thread processes concurrently: measuring pictures is mostly waiting. */
@@ -56,8 +61,7 @@ export function createThreadedIngester(
   module: URL = new URL('./ingest.worker.ts', import.meta.url),
 ): Ingester {
   const { wordpress, site, frameHosts, mediaHosts } = context;
-  /** The fallback where threads can't start. */
-  let local: Promise<TaskRunner> | null = null;
+  const local = createLocalRunner(context);
   const pool = createWorkerPool<Task, TaskResult>({
     name: 'ingest',
     module,
@@ -67,10 +71,7 @@ export function createThreadedIngester(
     tasksPerThread,
     // A document that crashes its thread twice is given up; otherwise it would crash the thread again and again.
     maxTries: 2,
-    runLocally: async (task) => {
-      local ??= loadTaskRunner(context);
-      return (await local).perform(task);
-    },
+    runLocally: local.perform,
     onCall: async (request) => {
       const { measure, captions } = request as MainThreadRequest;
       if (measure !== undefined) return context.measure(measure);
@@ -82,13 +83,10 @@ export function createThreadedIngester(
     ...methodsOver(pool.run),
     async close() {
       await pool.close();
-      (await local)?.close();
+      await local.close();
     },
   };
 }
-
-const loadTaskRunner = async (context: IngestContext): Promise<TaskRunner> =>
-  (await import('./task.server.ts')).createTaskRunner(context);
 
 // Warms up the ingest thread: V8 optimizes code that has run a few times, and the first publish must be fast, too.
 
