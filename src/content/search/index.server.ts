@@ -3,9 +3,9 @@
  * public text only; restricted text never gets here (content/store/access.server.ts).
  */
 import type { Logger } from '../../lib/logging.ts';
-import type { DocumentFacts } from '../ingest/document.ts';
 import { bylineNames } from '../store/bylines.server.ts';
 import type { ContentStore } from '../store/content-store.server.ts';
+import { authorIdOf, factsOf } from '../store/rows.server.ts';
 import { updateWordCounts } from './words.server.ts';
 
 /** The text of a story that search covers. */
@@ -151,11 +151,9 @@ export function reindexSome(store: ContentStore, most = 4): boolean {
         WHERE l.list = ? AND l.id > ? ORDER BY l.id LIMIT ?`,
       )
       .all(`articles:author:${author}`, Number(note.value), most);
-    for (const { id, author_id, facts } of stories) {
-      const first = author_id === null ? null : Number(author_id);
-      updateStoryText(store, Number(id), {
-        author: bylineNames(store, first, JSON.parse(String(facts)) as DocumentFacts),
-      });
+    for (const row of stories) {
+      const author = bylineNames(store, { authorId: authorIdOf(row), facts: factsOf(row) });
+      updateStoryText(store, Number(row.id), { author });
     }
     if (stories.length < most) store.prepare('DELETE FROM meta WHERE key = ?').run(String(note.key));
     else store.setMeta(String(note.key), String(stories.at(-1)?.id));

@@ -45,8 +45,7 @@ export const isStricter = (
   store: ContentStore,
   before: Pick<DocumentVersion, 'facts' | 'terms'>,
   after: IngestedDocument,
-): boolean =>
-  isLevelRaised(levelIn(store, { facts: JSON.parse(before.facts), terms: before.terms }), levelIn(store, after));
+): boolean => isLevelRaised(levelIn(store, before), levelIn(store, after));
 
 /** The document as the content store may store it: lists and search show only the excerpt of a restricted article. */
 export function withPublicText(store: ContentStore, document: IngestedDocument): IngestedDocument {

@@ -23,9 +23,21 @@ export const readByline = (store: ContentStore, { authors, contributors, agency 
 export const isCredited = ({ authors, contributors }: Byline, id: number): boolean =>
   [...authors, ...contributors].some((person) => person.id === id);
 
+/** Who made a document: its first author, and a byline if there are more. */
+interface Credited {
+  readonly authorId: number | null;
+  readonly facts: DocumentFacts;
+}
+
+/** Ids of the authors and contributors, also of those without a document: the pages change when it arrives. */
+export function creditedIds({ authorId, facts: { byline } }: Credited): readonly number[] {
+  if (byline) return [...byline.authors, ...byline.contributors];
+  return authorId === null ? [] : [authorId];
+}
+
 /** Every name of a byline, for the search index. */
-export function bylineNames(store: ContentStore, authorId: number | null, { byline }: DocumentFacts): string {
-  const ids = byline ? [...byline.authors, ...byline.contributors] : authorId === null ? [] : [authorId];
-  const names = authorRefs(store, ids).map(({ name }) => name);
-  return [...names, ...(byline?.agency ? [byline.agency.name] : [])].join(', ');
+export function bylineNames(store: ContentStore, credited: Credited): string {
+  const names = authorRefs(store, creditedIds(credited)).map(({ name }) => name);
+  const { agency } = credited.facts.byline ?? {};
+  return [...names, ...(agency ? [agency.name] : [])].join(', ');
 }

@@ -9,26 +9,29 @@ const article: DocumentVersion = {
   excerpt: 'E',
   image: null,
   authorId: 5,
-  others: [],
   terms: [3],
   date: '2026-11-20T12:00:00Z',
   modified: '2026-11-20T12:00:00Z',
-  facts: '{"access":"default"}',
+  facts: { access: 'default', minutes: 1 },
   bodyHash: 'x',
-  cardFacts: '["default",1]',
-  corrections: '',
-  sound: '',
-  story: null,
-  live: null,
 };
+/** The article with other facts. */
+const having = (facts: DocumentVersion['facts']): DocumentVersion => ({
+  ...article,
+  facts: { ...article.facts, ...facts },
+});
+const live = having({ live: { state: 'live', started: null, ended: null } });
+const corrected = having({ corrections: [{ kind: 'correction', date: '2026-11-21T12:00:00Z', html: 'x' }] });
+const episode = having({ sound: { podcast: 9, mark: 'a' } });
+const byTwo = having({ byline: { authors: [5, 7], contributors: [], agency: null } });
 const sectionSlug = (term: number): string | null => (term < 10 ? `s${term}` : null);
 const everything = ['article:1', 'author:5', 'card:1', 'latest', 'search', 'section:s3', 'slug:articles:a'];
 
 describe('tagsOfDocument', () => {
   const changed = (part: Partial<DocumentVersion>): DocumentVersion => ({
     ...article,
-    modified: '2026-11-21T12:00:00Z',
     ...part,
+    modified: '2026-11-21T12:00:00Z',
   });
   const table: [what: string, before: DocumentVersion | null, after: DocumentVersion | null, tags: string[]][] = [
     ['no change', article, article, []],
@@ -38,58 +41,28 @@ describe('tagsOfDocument', () => {
     ['an edit of the body', article, changed({ bodyHash: 'y' }), ['article:1', 'search']],
     ['a new headline', article, changed({ title: 'B' }), ['article:1', 'card:1', 'search']],
     ['a new picture', article, changed({ image: '{}' }), ['article:1', 'card:1']],
-    [
-      'a new access level',
-      article,
-      changed({ cardFacts: '["subscriber",1]', facts: '{"access":"subscriber"}' }),
-      ['article:1', 'card:1', 'search'],
-    ],
-    [
-      'live coverage that begins',
-      article,
-      changed({ facts: '{"live":{"state":"live"}}', live: 'live' }),
-      ['article:1', 'card:1', 'search'],
-    ],
+    ['a new access level', article, changed(having({ access: 'subscriber' })), ['article:1', 'card:1', 'search']],
+    ['live coverage that begins', article, changed(live), ['article:1', 'card:1', 'search']],
     [
       'live coverage that ends',
-      { ...article, live: 'live' },
-      changed({ facts: '{"live":{"state":"ended"}}', live: 'ended' }),
+      live,
+      changed(having({ live: { state: 'ended', started: null, ended: null } })),
       ['article:1', 'card:1'],
     ],
-    [
-      'a new correction',
-      article,
-      changed({ facts: '{"corrections":[1]}', corrections: '[1]' }),
-      ['article:1', 'corrections'],
-    ],
-    [
-      'a removed correction',
-      { ...article, corrections: '[1]' },
-      changed({ facts: '{}' }),
-      ['article:1', 'corrections'],
-    ],
-    [
-      'a new recording in a series',
-      article,
-      changed({ facts: '{"sound":1}', sound: '{"podcast":9,"mark":"a"}' }),
-      ['article:1', 'episodes:9'],
-    ],
+    ['a new correction', article, changed(corrected), ['article:1', 'corrections']],
+    ['a removed correction', corrected, changed({}), ['article:1', 'corrections']],
+    ['a new recording in a series', article, changed(episode), ['article:1', 'episodes:9']],
     [
       'a recording that moves to another series',
-      { ...article, sound: '{"podcast":9,"mark":"a"}' },
-      changed({ facts: '{"sound":1}', sound: '{"podcast":8,"mark":"b"}' }),
+      episode,
+      changed(having({ sound: { podcast: 8, mark: 'b' } })),
       ['article:1', 'episodes:8', 'episodes:9'],
     ],
-    [
-      'an edit of an episode’s text',
-      { ...article, sound: '{"podcast":9,"mark":"a"}' },
-      changed({ bodyHash: 'y', sound: '{"podcast":9,"mark":"a"}' }),
-      ['article:1', 'search'],
-    ],
+    ['an edit of an episode’s text', episode, changed({ ...episode, bodyHash: 'y' }), ['article:1', 'search']],
     [
       'a new date of an episode',
-      { ...article, sound: '{"podcast":9,"mark":"a"}' },
-      changed({ date: '2026-11-19T12:00:00Z', sound: '{"podcast":9,"mark":"a"}' }),
+      episode,
+      changed({ ...episode, date: '2026-11-19T12:00:00Z' }),
       ['article:1', 'author:5', 'card:1', 'episodes:9', 'latest', 'section:s3'],
     ],
     ['a new series', null, { ...article, type: 'podcasts' }, ['podcast:1', 'podcasts', 'slug:podcasts:a']],
@@ -99,19 +72,9 @@ describe('tagsOfDocument', () => {
       changed({ type: 'podcasts', bodyHash: 'y' }),
       ['podcast:1'],
     ],
-    [
-      'the withdrawal of a corrected story',
-      { ...article, corrections: '[1]' },
-      null,
-      [...everything, 'corrections'].sort(),
-    ],
-    [
-      'an edit of a corrected story without a new correction',
-      { ...article, corrections: '[1]' },
-      changed({ corrections: '[1]' }),
-      ['article:1'],
-    ],
-    ['closed comments', article, changed({ facts: '{"commentsOpen":false}' }), ['article:1']],
+    ['the withdrawal of a corrected story', corrected, null, [...everything, 'corrections'].sort()],
+    ['an edit of a corrected story without a new correction', corrected, changed(corrected), ['article:1']],
+    ['closed comments', article, changed(having({ commentsOpen: false })), ['article:1']],
     [
       'a different section',
       article,
@@ -126,16 +89,11 @@ describe('tagsOfDocument', () => {
       changed({ authorId: 6 }),
       ['article:1', 'author:5', 'author:6', 'card:1', 'search'],
     ],
-    [
-      'an additional author',
-      article,
-      changed({ others: [7], cardFacts: '[7]' }),
-      ['article:1', 'author:7', 'card:1', 'search'],
-    ],
+    ['an additional author', article, changed(byTwo), ['article:1', 'author:7', 'card:1', 'search']],
     [
       'a new date of a story by two authors',
-      { ...article, others: [7] },
-      changed({ others: [7], date: '2026-11-19T12:00:00Z' }),
+      byTwo,
+      changed({ ...byTwo, date: '2026-11-19T12:00:00Z' }),
       ['article:1', 'author:5', 'author:7', 'card:1', 'latest', 'section:s3'],
     ],
     ['a new slug', article, changed({ slug: 'b' }), ['article:1', 'card:1', 'slug:articles:a', 'slug:articles:b']],

@@ -1,7 +1,8 @@
 /** The smallest set of tags that a change of a document or of the sections affects (docs/decisions/0002). */
-import type { DocumentType, LiveCoverage } from '../../lib/content/model.ts';
+import type { DocumentType } from '../../lib/content/model.ts';
 import { tag } from '../../lib/content/tags.ts';
-import type { IngestedSection, SoundFacts } from '../ingest/document.ts';
+import type { DocumentFacts, IngestedSection } from '../ingest/document.ts';
+import { creditedIds } from './bylines.server.ts';
 
 /** Tag of the pages that show a document whole. An author's profile and a series aren't included: every article of theirs shows them, and those aren't withdrawn. */
 export function pageTags(type: DocumentType, id: number, slug: string | null): string[] {
@@ -12,40 +13,37 @@ export function pageTags(type: DocumentType, id: number, slug: string | null): s
   return type === 'pages' && slug !== null ? [tag.page(slug)] : [];
 }
 
-/** The fields of a version that pages show. Images and facts are compared as JSON. */
+/** The fields of a version that pages show. */
 export interface DocumentVersion {
   readonly id: number;
   readonly type: DocumentType;
   readonly slug: string;
   readonly title: string;
   readonly excerpt: string;
+  /** JSON. */
   readonly image: string | null;
   readonly authorId: number | null;
-  /** Ids of the other authors and the contributors. */
-  readonly others: readonly number[];
   readonly terms: readonly number[];
   readonly date: string;
   readonly modified: string;
-  readonly facts: string;
+  readonly facts: DocumentFacts;
   readonly bodyHash: string;
-  /** The part of `facts` that a card shows: access level, reading time, byline and headline test. */
-  readonly cardFacts: string;
-  /** The notes in `facts`, as JSON; `''` when there are none. */
-  readonly corrections: string;
-  /** The facts of the sound, as JSON; `''` when there is none. */
-  readonly sound: string;
-  /** The story of an entry of live coverage; `null` for any other document. */
-  readonly story: number | null;
-  /** State of a story's live coverage; `null` for a story that was never covered live, and for any other document. */
-  readonly live: LiveCoverage['state'] | null;
 }
 
-/** Id of the series that a version's sound belongs to. */
-export const podcastIn = (version: DocumentVersion | null): number | null =>
-  version && version.sound !== '' ? (JSON.parse(version.sound) as SoundFacts).podcast : null;
+const sameJson = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 const sameTerms = (a: readonly number[], b: readonly number[]): boolean =>
   a.length === b.length && a.every((term, index) => term === b[index]);
+
+/** The facts that a card shows, except that the story is being covered live. */
+const cardFacts = ({ facts: { access, minutes, byline, test } }: DocumentVersion): readonly unknown[] => [
+  access,
+  minutes,
+  byline,
+  test,
+];
+
+const isLive = ({ facts: { live } }: DocumentVersion): boolean => live?.state === 'live';
 
 /** Whether two versions look the same on a card. A card doesn't show `modified`. */
 const sameCard = (a: DocumentVersion, b: DocumentVersion): boolean =>
@@ -55,12 +53,12 @@ const sameCard = (a: DocumentVersion, b: DocumentVersion): boolean =>
   a.image === b.image &&
   a.authorId === b.authorId &&
   a.date === b.date &&
-  a.cardFacts === b.cardFacts &&
-  (a.live === 'live') === (b.live === 'live') &&
+  sameJson(cardFacts(a), cardFacts(b)) &&
+  isLive(a) === isLive(b) &&
   sameTerms(a.terms, b.terms);
 
 const sameEntirely = (a: DocumentVersion, b: DocumentVersion): boolean =>
-  sameCard(a, b) && a.modified === b.modified && a.facts === b.facts && a.bodyHash === b.bodyHash;
+  sameCard(a, b) && a.modified === b.modified && sameJson(a.facts, b.facts) && a.bodyHash === b.bodyHash;
 
 /**
  * The smallest set of tags that a change of one document affects.
@@ -91,7 +89,7 @@ export function tagsOfDocument(
       break;
     case 'live-entries':
       tags.add(tag.entry(either.id));
-      for (const version of [before, after]) if (version?.story != null) tags.add(tag.live(version.story));
+      for (const story of [before?.facts.story, after?.facts.story]) if (story !== undefined) tags.add(tag.live(story));
       break;
     case 'video':
       tags.add(tag.video(either.id));
@@ -135,7 +133,7 @@ function articleTags(
   if (!either) return;
   tags.add(tag.article(either.id));
   if (!before || !after || !sameCard(before, after)) tags.add(tag.card(either.id));
-  if ((before?.corrections ?? '') !== (after?.corrections ?? '')) tags.add(tag.corrections);
+  if (!sameJson(before?.facts.corrections, after?.facts.corrections)) tags.add(tag.corrections);
   if (
     !before ||
     !after ||
@@ -144,15 +142,16 @@ function articleTags(
     before.authorId !== after.authorId ||
     before.bodyHash !== after.bodyHash ||
     // The access level decides how much of the text is indexed, and a section may set the level.
-    before.cardFacts !== after.cardFacts ||
+    !sameJson(cardFacts(before), cardFacts(after)) ||
     // Entries of live coverage are indexed with their story.
-    (before.live === null) !== (after.live === null) ||
+    (before.facts.live === undefined) !== (after.facts.live === undefined) ||
     !sameTerms(before.terms, after.terms)
   ) {
     tags.add(tag.search);
   }
-  if (reordered || before?.sound !== after?.sound) {
-    for (const id of [podcastIn(before), podcastIn(after)]) if (id !== null) tags.add(tag.episodes(id));
+  const [soundBefore, sound] = [before?.facts.sound, after?.facts.sound];
+  if (reordered || !sameJson(soundBefore, sound)) {
+    for (const id of [soundBefore?.podcast, sound?.podcast]) if (id != null) tags.add(tag.episodes(id));
   }
   if (reordered) tags.add(tag.latest);
   const terms = new Set([...(before?.terms ?? []), ...(after?.terms ?? [])]);
@@ -161,16 +160,12 @@ function articleTags(
     const slug = moved ? sectionSlug(term) : null;
     if (slug !== null) tags.add(tag.section(slug));
   }
-  const was = new Set(before ? peopleOf(before) : []);
-  const is = new Set(after ? peopleOf(after) : []);
+  const was = new Set(before && creditedIds(before));
+  const is = new Set(after && creditedIds(after));
   for (const person of was.union(is)) {
     if (reordered || was.has(person) !== is.has(person)) tags.add(tag.author(person));
   }
 }
-
-/** Ids of the people on whose pages the document is listed. */
-export const peopleOf = ({ authorId, others }: Pick<DocumentVersion, 'authorId' | 'others'>): number[] =>
-  authorId === null ? [...others] : [authorId, ...others];
 
 /** Tags that a change of the sections affects. */
 export function tagsOfSections(before: readonly IngestedSection[], after: readonly IngestedSection[]): Set<string> {

@@ -1,6 +1,5 @@
 /** The stories whose headlines are being tested, as a list of the content store. */
 import type { Card } from '../../lib/content/model.ts';
-import type { DocumentFacts } from '../ingest/document.ts';
 import { readCard } from './cards.server.ts';
 import type { DocumentVersion } from './changed-tags.ts';
 import type { ContentStore } from './content-store.server.ts';
@@ -12,7 +11,7 @@ const mostTested = 500;
 
 /** The list of tested stories, if a document belongs in it. */
 export const testedListsOf = ({ type, facts }: Pick<DocumentVersion, 'type' | 'facts'>): string[] =>
-  type === 'articles' && (JSON.parse(facts) as DocumentFacts).test?.state === 'running' ? [testedList] : [];
+  type === 'articles' && facts.test?.state === 'running' ? [testedList] : [];
 
 /** The tested stories, newest first. */
 export const testedStories = (store: ContentStore): readonly Card[] =>

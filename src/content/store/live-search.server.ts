@@ -13,12 +13,11 @@ import { factsOf } from './rows.server.ts';
 
 const prefix = 'index-entries:';
 
-type Entry = Pick<DocumentVersion, 'story'>;
-
 /** Part of the transaction that writes an entry. @param before `null`: it is new; @param after `null`: it is withdrawn */
-export function indexEntry(store: ContentStore, before: Entry | null, after: Entry | null): void {
-  if (before?.story != null) indexStoryEntries(store, before.story);
-  if (after?.story != null && after.story !== before?.story) store.setMeta(`${prefix}${after.story}`, '1');
+export function indexEntry(store: ContentStore, before: DocumentVersion | null, after: DocumentVersion | null): void {
+  const [was, is] = [before?.facts.story, after?.facts.story];
+  if (was !== undefined) indexStoryEntries(store, was);
+  if (is !== undefined && is !== was) store.setMeta(`${prefix}${is}`, '1');
 }
 
 /**

@@ -3,7 +3,7 @@
  * every other list; this file defines the lists, and the fingerprint by which open pages know whether they have everything.
  */
 import { createHash } from 'node:crypto';
-import type { LiveCoverage, LiveEntry, LiveStory } from '../../lib/content/model.ts';
+import type { LiveEntry, LiveStory } from '../../lib/content/model.ts';
 import type { ContentReader, LiveList } from '../../lib/content/reader.ts';
 import { tag } from '../../lib/content/tags.ts';
 import { entriesText } from '../../lib/live/model.ts';
@@ -13,29 +13,26 @@ import type { DocumentVersion } from './changed-tags.ts';
 import type { ContentStore } from './content-store.server.ts';
 import { listIds, listTotal } from './lists.server.ts';
 import { findById, noteCredited, type Read, readSlice, withLinks } from './read.server.ts';
-import { authorRefOf, factsOf } from './rows.server.ts';
+import { authorIdOf, authorRefOf, factsOf } from './rows.server.ts';
 
 const listOf = (list: LiveList, story: number): string => `live-entries:${list}:${story}`;
 const liveStoriesList = 'articles:live';
 
 /** The live coverage lists that contain a document. Pinned entries have their own list above the others. */
-export function liveListsOf({ type, facts, story }: Pick<DocumentVersion, 'type' | 'facts' | 'story'>): string[] {
-  if (type === 'articles') return coverageIn(facts)?.state === 'live' ? [liveStoriesList] : [];
-  if (story === null) return [];
-  const { pinned, keyEvent } = JSON.parse(facts) as DocumentFacts;
+export function liveListsOf({ type, facts }: Pick<DocumentVersion, 'type' | 'facts'>): string[] {
+  const { story, pinned, keyEvent, live } = facts;
+  if (type === 'articles') return live?.state === 'live' ? [liveStoriesList] : [];
+  if (story === undefined) return [];
   const lists = [listOf(pinned ? 'pinned' : 'story', story)];
   return keyEvent ? [...lists, listOf('key', story)] : lists;
 }
-
-/** The live coverage in a document's facts, `null` for a story that has none. */
-const coverageIn = (facts: string): LiveCoverage | null => (JSON.parse(facts) as DocumentFacts).live ?? null;
 
 type Versioned = Pick<DocumentVersion, 'title' | 'bodyHash' | 'facts' | 'authorId' | 'date'>;
 
 /** A number of 32 bits that changes with everything that an entry shows. */
 const versionOf = ({ title, bodyHash, facts, authorId, date }: Versioned): number =>
   createHash('sha256')
-    .update(JSON.stringify([title, bodyHash, facts, authorId, date]))
+    .update(JSON.stringify([title, bodyHash, JSON.stringify(facts), authorId, date]))
     .digest()
     .readUInt32BE();
 
@@ -51,8 +48,8 @@ export function writeLiveState(
   const add = store.prepare(
     'INSERT INTO live VALUES (?, ?) ON CONFLICT (story) DO UPDATE SET sum = sum + excluded.sum',
   );
-  if (before?.story != null) add.run(before.story, -versionOf(before));
-  if (after?.story != null) add.run(after.story, versionOf(after));
+  if (before?.facts.story !== undefined) add.run(before.facts.story, -versionOf(before));
+  if (after?.facts.story !== undefined) add.run(after.facts.story, versionOf(after));
 }
 
 /** Most characters of entries in the search index, so that indexing doesn't get slower with each entry. */
@@ -111,7 +108,6 @@ function readEntry(read: Read, id: number): LiveEntry | null {
   const facts = factsOf(row);
   noteCredited(read, row);
   const [title, date, bodyHash] = [String(row.title), String(row.date), String(row.body_hash)];
-  const authorId = row.author_id === null ? null : Number(row.author_id);
   return {
     id,
     story: facts.story ?? 0,
@@ -122,7 +118,7 @@ function readEntry(read: Read, id: number): LiveEntry | null {
     modified: String(row.modified),
     pinned: facts.pinned ?? false,
     keyEvent: facts.keyEvent ?? false,
-    version: versionOf({ title, bodyHash, facts: String(row.facts), authorId, date }).toString(36),
+    version: versionOf({ title, bodyHash, facts, authorId: authorIdOf(row), date }).toString(36),
   };
 }
 

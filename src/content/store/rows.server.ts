@@ -16,7 +16,7 @@ import type {
   Video,
 } from '../../lib/content/model.ts';
 import type { DocumentFacts } from '../ingest/document.ts';
-import { readByline } from './bylines.server.ts';
+import { creditedIds, readByline } from './bylines.server.ts';
 import type { ContentStore } from './content-store.server.ts';
 import { navigationSections, ruledTerms, storedSections } from './navigation.server.ts';
 
@@ -64,12 +64,12 @@ function bylineOf(store: ContentStore, row: Row, { byline }: DocumentFacts): Byl
   return { authors: author ? [author] : [], contributors: [], agency: null };
 }
 
-/** Ids of the authors and contributors of a row, also of those without a document: the pages change when it arrives. */
-export function creditedIn(row: Row): readonly number[] {
-  const { byline } = factsOf(row);
-  if (byline) return [...byline.authors, ...byline.contributors];
-  return row.author_id === null ? [] : [Number(row.author_id)];
-}
+/** The first author of a document's row. */
+export const authorIdOf = (row: Row): number | null => (row.author_id === null ? null : Number(row.author_id));
+
+/** See {@link creditedIds}. */
+export const creditedIn = (row: Row): readonly number[] =>
+  creditedIds({ authorId: authorIdOf(row), facts: factsOf(row) });
 
 /** The newspaper's sections, cached until sync writes new ones. */
 export interface SectionTable {

@@ -3,15 +3,15 @@
  * they belong together.
  */
 import { createHash } from 'node:crypto';
-import type { Author, Correction, DocumentType, Sound } from '../../lib/content/model.ts';
+import type { Author, DocumentType, Sound } from '../../lib/content/model.ts';
 import { tag } from '../../lib/content/tags.ts';
-import type { DocumentFacts, IngestedDocument } from '../ingest/document.ts';
+import type { IngestedDocument } from '../ingest/document.ts';
 import { indexStory, markForReindex, unindexStory } from '../search/index.server.ts';
 import { canonicalSlug } from '../wire/values.ts';
 import { indexedText, isStricter, withPublicText } from './access.server.ts';
-import { bylineNames } from './bylines.server.ts';
+import { bylineNames, creditedIds } from './bylines.server.ts';
 import { forgetCards } from './cards.server.ts';
-import { type DocumentVersion, pageTags, peopleOf, podcastIn, tagsOfDocument } from './changed-tags.ts';
+import { type DocumentVersion, pageTags, tagsOfDocument } from './changed-tags.ts';
 import { backfillCursor, type ContentStore } from './content-store.server.ts';
 import { storedSlots } from './front.server.ts';
 import { testedListsOf } from './headline-tests.server.ts';
@@ -19,6 +19,7 @@ import { changedNeighborIds } from './lists.server.ts';
 import { liveListsOf, writeLiveState } from './live.server.ts';
 import { indexEntry } from './live-search.server.ts';
 import { sectionSlugOf, storedTopStories } from './navigation.server.ts';
+import { authorIdOf, factsOf } from './rows.server.ts';
 
 /** When a document was fetched from WordPress. */
 export interface Fetched {
@@ -36,8 +37,6 @@ export interface StoredChange {
   readonly tags: ReadonlySet<string>;
   /** Slug before and after the change; `null` if there was no document before, or is none after. */
   readonly slugs: readonly [before: string | null, after: string | null];
-  readonly before: DocumentVersion | null;
-  readonly after: DocumentVersion | null;
   /** An article that fewer readers may read in whole than before. */
   readonly isStricter: boolean;
 }
@@ -48,22 +47,8 @@ const notStored = (status: 'stale' | 'absent', type: DocumentType, id: number): 
   id,
   tags: new Set(),
   slugs: [null, null],
-  before: null,
-  after: null,
   isStricter: false,
 });
-
-/** The part of a version that follows from its author and its facts. */
-function derivedFrom(authorId: number | null, { access, minutes, byline, test, ...facts }: DocumentFacts) {
-  return {
-    others: byline ? [...byline.authors, ...byline.contributors].filter((id) => id !== authorId) : [],
-    cardFacts: JSON.stringify([access ?? null, minutes ?? null, byline ?? null, ...(test ? [test] : [])]),
-    corrections: facts.corrections ? JSON.stringify(facts.corrections) : '',
-    sound: facts.sound ? JSON.stringify(facts.sound) : '',
-    story: facts.story ?? null,
-    live: facts.live?.state ?? null,
-  } satisfies Partial<DocumentVersion>;
-}
 
 /** The version in the content store, or `null`. */
 function storedVersion(
@@ -72,8 +57,6 @@ function storedVersion(
 ): (DocumentVersion & { fetched: number; partial: boolean }) | null {
   const row = store.prepare('SELECT * FROM documents WHERE id = ?').get(id);
   if (!row) return null;
-  const facts = JSON.parse(String(row.facts)) as DocumentFacts;
-  const authorId = row.author_id === null ? null : Number(row.author_id);
   return {
     id,
     type: row.type as DocumentType,
@@ -81,13 +64,12 @@ function storedVersion(
     title: String(row.title),
     excerpt: String(row.excerpt),
     image: row.image === null ? null : String(row.image),
-    authorId,
+    authorId: authorIdOf(row),
     terms: JSON.parse(String(row.terms)),
     date: String(row.date),
     modified: String(row.modified),
-    facts: String(row.facts),
+    facts: factsOf(row),
     bodyHash: String(row.body_hash),
-    ...derivedFrom(authorId, facts),
     fetched: Number(row.fetched),
     partial: row.partial === 1,
   };
@@ -105,57 +87,53 @@ function versionOf(document: IngestedDocument): DocumentVersion {
     terms: document.terms,
     date: document.date,
     modified: document.modified,
-    facts: JSON.stringify(document.facts),
+    facts: document.facts,
     bodyHash: createHash('sha256')
       .update(document.bodyHtml)
       .update('\0')
       .update(document.openingHtml)
       .digest('base64url')
       .slice(0, 22),
-    ...derivedFrom(document.authorId, document.facts),
   };
 }
 
 /** The lists that contain a document. */
-function listsOf(version: DocumentVersion): string[] {
-  const { type, terms } = version;
+function listsOf(version: DocumentVersion | null): string[] {
+  if (!version) return [];
+  const { type, terms, facts } = version;
   if (type === 'live-entries') return [type, ...liveListsOf(version)];
   if (type === 'pages' || type === 'authors' || type === 'podcasts' || type === 'fronts') return [type];
-  const lists = [type as string, ...[...new Set(terms)].map((term) => `${type}:section:${term}`)];
-  const podcast = podcastIn(version);
-  if (podcast !== null) lists.push(`${type}:podcast:${podcast}`);
-  lists.push(...liveListsOf(version));
-  lists.push(...testedListsOf(version));
-  return [...lists, ...peopleOf(version).map((id) => `${type}:author:${id}`)];
+  const podcast = facts.sound?.podcast ?? null;
+  return [
+    type,
+    ...[...new Set(terms)].map((term) => `${type}:section:${term}`),
+    ...(podcast === null ? [] : [`${type}:podcast:${podcast}`]),
+    ...liveListsOf(version),
+    ...testedListsOf(version),
+    ...creditedIds(version).map((id) => `${type}:author:${id}`),
+  ];
 }
 
 /** @returns tags of the documents that this one is now a neighbor of */
 function writeListing(store: ContentStore, before: DocumentVersion | null, after: DocumentVersion | null): string[] {
-  const key = (version: DocumentVersion | null): string =>
-    version ? `${version.date}|${listsOf(version).sort().join('|')}` : '';
-  if (key(before) === key(after)) return [];
-  if (before) {
-    const remove = store.prepare('DELETE FROM listing WHERE list = ? AND date = ? AND id = ?');
-    for (const list of listsOf(before)) remove.run(list, before.date, before.id);
-  }
-  if (after) {
-    const add = store.prepare('INSERT OR IGNORE INTO listing VALUES (?, ?, ?)');
-    for (const list of listsOf(after)) add.run(list, after.date, after.id);
-  }
+  const isMoved = before?.date !== after?.date;
+  const [was, is] = [listsOf(before), listsOf(after)];
+  const remove = store.prepare('DELETE FROM listing WHERE list = ? AND date = ? AND id = ?');
+  for (const list of was) if (before && (isMoved || !is.includes(list))) remove.run(list, before.date, before.id);
   if (!after) return [];
-  const keptLists = new Set(before?.date === after.date ? listsOf(before) : []);
-  const newLists = listsOf(after).filter((list) => !keptLists.has(list));
-  return newLists.flatMap((list) => changedNeighborIds(store, list, after).map(tag.neighbors));
+  const added = is.filter((list) => isMoved || !was.includes(list));
+  const add = store.prepare('INSERT OR IGNORE INTO listing VALUES (?, ?, ?)');
+  for (const list of added) add.run(list, after.date, after.id);
+  return added.flatMap((list) => changedNeighborIds(store, list, after).map(tag.neighbors));
 }
 
 /** Brings the list of all notes up to date. */
 function writeCorrections(store: ContentStore, before: DocumentVersion | null, after: DocumentVersion | null): void {
-  const notes = after?.corrections ?? '';
-  if ((before?.corrections ?? '') === notes) return;
+  const [was = [], is = []] = [before?.facts.corrections, after?.facts.corrections];
+  if (JSON.stringify(was) === JSON.stringify(is)) return;
   if (before) store.prepare('DELETE FROM corrections WHERE id = ?').run(before.id);
-  if (!after || notes === '') return;
   const add = store.prepare('INSERT INTO corrections VALUES (?, ?, ?)');
-  for (const [place, { date }] of (JSON.parse(notes) as Correction[]).entries()) add.run(date, after.id, place);
+  for (const [place, { date }] of is.entries()) if (after) add.run(date, after.id, place);
 }
 
 /** Brings the sound of a story up to date. */
@@ -165,7 +143,7 @@ function writeSound(
   after: DocumentVersion | null,
   sound?: Sound,
 ): void {
-  if ((before?.sound ?? '') === (after?.sound ?? '')) return;
+  if (before?.facts.sound?.mark === after?.facts.sound?.mark) return;
   if (before) store.prepare('DELETE FROM sounds WHERE id = ?').run(before.id);
   if (after && sound) store.prepare('INSERT INTO sounds VALUES (?, ?)').run(after.id, JSON.stringify(sound));
 }
@@ -206,7 +184,7 @@ function writeDocument(store: ContentStore, version: DocumentVersion, partial: b
       JSON.stringify(version.terms),
       version.date,
       version.modified,
-      version.facts,
+      JSON.stringify(version.facts),
       partial ? 1 : 0,
       fetched.at,
       fetched.clock,
@@ -307,16 +285,14 @@ export function storeDocument(store: ContentStore, given: IngestedDocument, fetc
       id: after.id,
       tags,
       slugs: [before?.slug ?? null, after.slug],
-      before,
-      after,
       isStricter: after.type === 'articles' && before !== null && isStricter(store, before, document),
     };
   });
 }
 
 function indexArticle(store: ContentStore, document: IngestedDocument): void {
-  const { id, title, excerpt, authorId, facts, date, terms } = document;
-  const author = bylineNames(store, authorId, facts);
+  const { id, title, excerpt, date, terms } = document;
+  const author = bylineNames(store, document);
   indexStory(store, { id, title, standfirst: excerpt, author, body: indexedText(store, document), date, terms });
 }
 
@@ -337,9 +313,8 @@ function storePartialAuthor(store: ContentStore, author: Author, fetched: Fetche
     terms: [],
     date: before?.date ?? '1970-01-01T00:00:00Z',
     modified: before?.modified ?? '1970-01-01T00:00:00Z',
-    facts: '{}',
+    facts: {},
     bodyHash: '',
-    ...derivedFrom(null, {}),
   };
   writeDocument(store, after, true, fetched);
   writeListing(store, before, after);
@@ -385,6 +360,6 @@ export function withdrawDocument(store: ContentStore, id: number, fetched: Fetch
     const choice = storedTopStories(store);
     const tags = tagsOfDocument(before, null, sectionSlugOf(store), choice?.ids ?? []);
     for (const each of [...formerAddresses(store, before, null), ...changedFronts()]) tags.add(each);
-    return { ...notStored('absent', before.type, id), status: 'withdrawn', tags, slugs: [before.slug, null], before };
+    return { ...notStored('absent', before.type, id), status: 'withdrawn', tags, slugs: [before.slug, null] };
   });
 }
