@@ -8,9 +8,15 @@ import { type Json, wirePost } from '../fixtures/wordpress.ts';
 
 export const sanitizer = createSanitizer();
 export const measured: string[] = [];
-export const context: IngestContext = {
+/** Measures no picture, and allows no frames. */
+export const plainContext: IngestContext = {
   wordpress: 'https://cms.example',
   site: 'https://sun.example',
+  frameHosts: [],
+  measure: async () => null,
+};
+export const context: IngestContext = {
+  ...plainContext,
   frameHosts: ['www.youtube.com', 'www.youtube-nocookie.com', 'player.vimeo.com', '127.0.0.1:8836'],
   measure: async (url) => {
     measured.push(url);

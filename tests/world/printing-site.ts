@@ -5,7 +5,6 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openContent } from '../../src/content/content.server.ts';
 import type { Content } from '../../src/content/service.ts';
 import { silent } from '../../src/lib/logging.ts';
 import { parseConfig } from '../../src/server/config/config.ts';
@@ -18,6 +17,7 @@ import { openStatics } from '../../src/server/http/static-files.ts';
 import { openSitePress, type SitePress } from '../../src/server/press/open-press.ts';
 import { createPublishing, type Publishing } from '../../src/server/press/publishing.ts';
 import { answerWith } from '../fixtures/answer.ts';
+import { contentOf } from '../fixtures/open-content.ts';
 import { fakeWordPress, type Json, wirePost, wireSection } from '../fixtures/wordpress.ts';
 
 const siteUrl = 'https://paper.example';
@@ -77,17 +77,10 @@ export async function startSite(): Promise<void> {
     });
   }
   let publishing: Publishing | undefined;
-  content = openContent({
+  content = contentOf(wordpress, {
     file: join(folder, 'content.sqlite'),
-    wordpress: { url: wordpress.url, user: 'site', password: 'x' },
     siteUrl,
     secret,
-    frameHosts: [],
-    measure: async () => null,
-    log: silent,
-    pollSeconds: 3600,
-    fetch: wordpress.fetch,
-    threads: false,
     onChange: (change) => publishing?.changed(change),
   });
   await content.syncNow();

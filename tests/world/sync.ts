@@ -1,8 +1,8 @@
 /** A sync with a WordPress in memory that has 130 stories. */
 
-import { openContent } from '../../src/content/content.server.ts';
 import type { Content, ContentChange, ContentOptions } from '../../src/content/service.ts';
 import { silent } from '../../src/lib/logging.ts';
+import { contentOf } from '../fixtures/open-content.ts';
 import { type FakeWordPress, fakeWordPress, type Json, wirePost, wireSection } from '../fixtures/wordpress.ts';
 
 export let wordpress: FakeWordPress;
@@ -15,17 +15,11 @@ export const clock = { now: 0 };
 export function start(options: Partial<ContentOptions> = {}): Content {
   const keep = (context: object, message: string): void =>
     void logged.push({ message, context: context as Record<string, unknown> });
-  content = openContent({
-    file: ':memory:',
+  content = contentOf(wordpress, {
     wordpress: { url: wordpress.url, user: 'site', password: 'secret', backOffMs: 1 },
-    siteUrl: 'https://sun.example',
-    frameHosts: [],
-    measure: async () => null,
     log: { ...silent, warn: keep, error: keep },
     pollSeconds: 1,
-    fetch: wordpress.fetch,
     now: () => clock.now,
-    threads: false,
     onChange: (change) => void changes.push(change),
     ...options,
   });

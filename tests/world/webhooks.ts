@@ -1,8 +1,8 @@
 /** A content store that takes signed webhooks and preview links. */
 import { createHmac } from 'node:crypto';
-import { openContent } from '../../src/content/content.server.ts';
 import type { Content, ContentChange } from '../../src/content/service.ts';
 import { silent } from '../../src/lib/logging.ts';
+import { contentOf } from '../fixtures/open-content.ts';
 import { type FakeWordPress, fakeWordPress, type Json, wirePost, wireSection } from '../fixtures/wordpress.ts';
 
 export const secret = 'a shared secret';
@@ -38,18 +38,11 @@ export async function openWithStories(): Promise<void> {
 export function open(): void {
   const keep = (context: object, message: string): void =>
     void logged.push({ message, context: context as Record<string, unknown> });
-  content = openContent({
-    file: ':memory:',
-    wordpress: { url: wordpress.url, user: 'u', password: 'p' },
-    siteUrl: 'https://sun.example',
+  content = contentOf(wordpress, {
     secret,
-    frameHosts: [],
     measure: async (url) => pictures.get(url) ?? null,
     log: { ...silent, warn: keep, error: (context) => void errors.push((context as { error?: string }).error) },
-    pollSeconds: 3600,
-    fetch: wordpress.fetch,
     now: () => clock.now,
-    threads: false,
     onChange: (change) => void changes.push(change),
   });
 }

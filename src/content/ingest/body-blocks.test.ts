@@ -1,18 +1,13 @@
 /** Blocks of WordPress 7.1, as its REST API gives them. */
 import { JSDOM } from 'jsdom';
 import { expect, it } from 'vitest';
+import { plainContext, sanitizer } from '../../../tests/world/ingest.ts';
 import { shapeBody } from './body.server.ts';
-import { createSanitizer } from './sanitize.server.ts';
-
-const sanitizer = createSanitizer();
 
 async function shaped(html: string): Promise<string> {
   const { html: body } = await shapeBody(sanitizer, html, {
-    wordpress: 'https://cms.example',
-    site: 'https://sun.example',
+    ...plainContext,
     base: 'https://cms.example/articles/one/',
-    frameHosts: [],
-    measure: async () => null,
   });
   return body;
 }

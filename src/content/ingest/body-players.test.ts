@@ -1,18 +1,15 @@
 import { JSDOM } from 'jsdom';
 import { expect, it } from 'vitest';
+import { plainContext, sanitizer } from '../../../tests/world/ingest.ts';
 import { shapeBody } from './body.server.ts';
-import { createSanitizer } from './sanitize.server.ts';
 
-const sanitizer = createSanitizer();
 const asked: string[] = [];
 const vtt = 'WEBVTT\n\n00:00.000 --> 00:02.000\nGood evening.\n';
 
 async function players(html: string): Promise<Document> {
   const { html: shaped } = await shapeBody(sanitizer, html, {
-    wordpress: 'https://cms.example',
-    site: 'https://sun.example',
+    ...plainContext,
     base: 'https://cms.example/articles/one/',
-    frameHosts: [],
     mediaHosts: ['media.example'],
     measure: async () => ({ width: 1280, height: 720 }),
     captions: async (url) => {

@@ -1,20 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { type Json, wirePost } from '../../../tests/fixtures/wordpress.ts';
 import { xssPayloads } from '../../../tests/fixtures/xss.ts';
+import { plainContext, sanitizer } from '../../../tests/world/ingest.ts';
 import type { DocumentType } from '../../lib/content/model.ts';
 import type { IngestedDocument } from './document.ts';
 import { ingestDocument } from './ingest.server.ts';
-import { createSanitizer } from './sanitize.server.ts';
 
-const sanitizer = createSanitizer();
-const context = {
-  wordpress: 'https://cms.example',
-  site: 'https://sun.example',
-  frameHosts: [],
-  measure: async () => null,
-};
 async function take(part: Json, type: DocumentType = 'articles'): Promise<IngestedDocument> {
-  const result = await ingestDocument(sanitizer, type, wirePost({ id: 1, ...part }), context);
+  const result = await ingestDocument(sanitizer, type, wirePost({ id: 1, ...part }), plainContext);
   if (result.kind !== 'document') throw new Error(JSON.stringify(result));
   return result.document;
 }

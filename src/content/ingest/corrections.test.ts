@@ -1,16 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { type Json, wirePost } from '../../../tests/fixtures/wordpress.ts';
 import { xssPayloads } from '../../../tests/fixtures/xss.ts';
+import { plainContext, sanitizer } from '../../../tests/world/ingest.ts';
 import { ingestDocument } from './ingest.server.ts';
-import { createSanitizer } from './sanitize.server.ts';
 
-const sanitizer = createSanitizer();
-const context = {
-  wordpress: 'https://cms.example',
-  site: 'https://sun.example',
-  frameHosts: [],
-  measure: async () => null,
-};
 const note = (text: unknown, date: unknown = '2026-11-25T13:00:00Z', kind: unknown = 'correction'): Json => ({
   kind,
   date,
@@ -18,7 +11,7 @@ const note = (text: unknown, date: unknown = '2026-11-25T13:00:00Z', kind: unkno
 });
 
 async function notes(corrections: unknown) {
-  const result = await ingestDocument(sanitizer, 'articles', wirePost({ id: 1, corrections }), context);
+  const result = await ingestDocument(sanitizer, 'articles', wirePost({ id: 1, corrections }), plainContext);
   return result.kind === 'document' ? result.document.facts.corrections : result;
 }
 const html = async (text: string): Promise<string | undefined> => {

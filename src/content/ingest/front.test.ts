@@ -1,14 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { type Json, wirePost } from '../../../tests/fixtures/wordpress.ts';
 import { xssPayloads } from '../../../tests/fixtures/xss.ts';
+import { plainContext, sanitizer } from '../../../tests/world/ingest.ts';
 import { ingestDocument } from './ingest.server.ts';
-import { createSanitizer } from './sanitize.server.ts';
 
-const sanitizer = createSanitizer();
 const context = {
-  wordpress: 'https://cms.example',
-  site: 'https://sun.example',
-  frameHosts: [],
+  ...plainContext,
   measure: async () => ({ width: 800, height: 600 }),
 };
 const ingest = (front: unknown, part: Json = {}) =>

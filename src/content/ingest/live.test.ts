@@ -1,20 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { type Json, wirePost } from '../../../tests/fixtures/wordpress.ts';
 import { xssPayloads } from '../../../tests/fixtures/xss.ts';
+import { plainContext, sanitizer } from '../../../tests/world/ingest.ts';
 import { ingestDocument } from './ingest.server.ts';
-import { createSanitizer } from './sanitize.server.ts';
 
-const sanitizer = createSanitizer();
-const context = {
-  wordpress: 'https://cms.example',
-  site: 'https://sun.example',
-  frameHosts: [],
-  measure: async () => null,
-};
 const entry = (part: Json = {}, of: unknown = { story: 7, pinned: '1', key_event: false }) =>
-  ingestDocument(sanitizer, 'live-entries', wirePost({ id: 5, entry: of, ...part }), context);
+  ingestDocument(sanitizer, 'live-entries', wirePost({ id: 5, entry: of, ...part }), plainContext);
 const story = async (live: unknown) => {
-  const result = await ingestDocument(sanitizer, 'articles', wirePost({ id: 1, live }), context);
+  const result = await ingestDocument(sanitizer, 'articles', wirePost({ id: 1, live }), plainContext);
   return result.kind === 'document' ? result.document.facts.live : result;
 };
 

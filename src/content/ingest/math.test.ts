@@ -1,18 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { wirePost } from '../../../tests/fixtures/wordpress.ts';
+import { plainContext, sanitizer } from '../../../tests/world/ingest.ts';
 import { ingestDocument } from './ingest.server.ts';
-import { createSanitizer } from './sanitize.server.ts';
-
-const sanitizer = createSanitizer();
-const context = {
-  wordpress: 'https://cms.example',
-  site: 'https://sun.example',
-  frameHosts: [],
-  measure: async () => null,
-};
 
 async function take(rendered: string) {
-  const result = await ingestDocument(sanitizer, 'articles', wirePost({ id: 1, content: { rendered } }), context);
+  const result = await ingestDocument(sanitizer, 'articles', wirePost({ id: 1, content: { rendered } }), plainContext);
   if (result.kind !== 'document') throw new Error(JSON.stringify(result));
   return result.document;
 }

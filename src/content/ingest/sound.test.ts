@@ -1,16 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { type Json, wirePost } from '../../../tests/fixtures/wordpress.ts';
 import { xssPayloads } from '../../../tests/fixtures/xss.ts';
+import { plainContext, sanitizer } from '../../../tests/world/ingest.ts';
 import { ingestDocument } from './ingest.server.ts';
-import { createSanitizer } from './sanitize.server.ts';
 
-const sanitizer = createSanitizer();
 const context = {
-  wordpress: 'https://cms.example',
-  site: 'https://sun.example',
-  frameHosts: [],
+  ...plainContext,
   mediaHosts: ['media.example'],
-  measure: async () => null,
 };
 const file = 'https://cms.example/wp-content/uploads/2026/11/talk-a1b2.mp3';
 const wire = (part: Json = {}, audio: Json = {}): Json => ({

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { contentOf } from '../../../tests/fixtures/open-content.ts';
 import {
   type FakeWordPress,
   fakeWordPress,
@@ -12,7 +13,6 @@ import {
 } from '../../../tests/fixtures/wordpress.ts';
 import { silent } from '../../lib/logging.ts';
 import { publication } from '../../publication.ts';
-import { openContent } from '../content.server.ts';
 import type { Content, ContentChange, ContentOptions } from '../service.ts';
 
 const rules = publication.access.sections as Record<string, 'free' | 'registered' | 'subscriber'>;
@@ -25,16 +25,9 @@ let warned: unknown[];
 async function start(options: Partial<ContentOptions> = {}): Promise<void> {
   await content?.stop();
   changes = [];
-  content = openContent({
+  content = contentOf(wordpress, {
     file: join(folder, 'content.sqlite'),
-    wordpress: { url: wordpress.url, user: 'site', password: 'secret' },
-    siteUrl: 'https://sun.example',
-    frameHosts: [],
-    measure: async () => null,
     log: { ...silent, warn: (context) => void warned.push((context as { rule?: string }).rule) },
-    pollSeconds: 3600,
-    fetch: wordpress.fetch,
-    threads: false,
     onChange: (change) => void changes.push(change),
     ...options,
   });

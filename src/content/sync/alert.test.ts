@@ -1,9 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { contentOf } from '../../../tests/fixtures/open-content.ts';
 import { type FakeWordPress, fakeWordPress, wirePost, wireSection } from '../../../tests/fixtures/wordpress.ts';
 import { xssPayloads } from '../../../tests/fixtures/xss.ts';
-import { silent } from '../../lib/logging.ts';
-import { openContent } from '../content.server.ts';
 import type { Content, ContentChange } from '../service.ts';
 
 const secret = 'a shared secret';
@@ -30,17 +29,8 @@ beforeEach(async () => {
   changes = [];
   wordpress.put('categories', { id: 3, ...wireSection(3, 'politics', 1) });
   wordpress.put('articles', { id: 1, ...wirePost({ id: 1, slug: 'a-1', category: [{ id: 3 }] }) });
-  content = openContent({
-    file: ':memory:',
-    wordpress: { url: wordpress.url, user: 'u', password: 'p' },
-    siteUrl: 'https://sun.example',
+  content = contentOf(wordpress, {
     secret,
-    frameHosts: [],
-    measure: async () => null,
-    log: silent,
-    pollSeconds: 60,
-    fetch: wordpress.fetch,
-    threads: false,
     onChange: (change) => void changes.push(change),
   });
   await content.syncNow();

@@ -1,6 +1,7 @@
 /** Fronts as they come from WordPress: by webhook, by poll, by their times; and their previews. */
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { contentOf } from '../../../tests/fixtures/open-content.ts';
 import {
   type FakeWordPress,
   fakeWordPress,
@@ -11,7 +12,6 @@ import {
 } from '../../../tests/fixtures/wordpress.ts';
 import { homeFront } from '../../lib/fronts/model.ts';
 import { silent } from '../../lib/logging.ts';
-import { openContent } from '../content.server.ts';
 import type { Content, ContentChange } from '../service.ts';
 import { openContentStore } from '../store/content-store.server.ts';
 import { createFrontClock } from './front-clock.server.ts';
@@ -36,17 +36,8 @@ function front(slots: Json[], part: Json = {}, id = 900, slug: string = homeFron
 }
 
 function open(): Content {
-  return openContent({
-    file: ':memory:',
-    wordpress: { url: wordpress.url, user: 'u', password: 'p' },
-    siteUrl: 'https://sun.example',
+  return contentOf(wordpress, {
     secret,
-    frameHosts: [],
-    measure: async () => null,
-    log: silent,
-    pollSeconds: 60,
-    fetch: wordpress.fetch,
-    threads: false,
     now: () => Date.now(),
     onChange: (change) => void changes.push(change),
   });

@@ -1,5 +1,6 @@
 /** Documents that readers request before the first copy has reached them. */
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { contentOf } from '../../../tests/fixtures/open-content.ts';
 import {
   type FakeWordPress,
   fakeWordPress,
@@ -7,8 +8,6 @@ import {
   wirePost,
   wireSection,
 } from '../../../tests/fixtures/wordpress.ts';
-import { silent } from '../../lib/logging.ts';
-import { openContent } from '../content.server.ts';
 import type { Content, ContentOptions } from '../service.ts';
 
 let wordpress: FakeWordPress;
@@ -41,16 +40,7 @@ beforeEach(() => {
   content = open();
 });
 const open = (options: Partial<ContentOptions> = {}) =>
-  openContent({
-    file: ':memory:',
-    wordpress: { url: 'http://127.0.0.1:8830', user: 'site', password: 'x' },
-    siteUrl: 'https://paper.example',
-    frameHosts: [],
-    measure: async () => null,
-    log: silent,
-    pollSeconds: 3600,
-    threads: false,
-    fetch: wordpress.fetch,
+  contentOf(wordpress, {
     now: () => clock,
     ...options,
   });

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
+import { contentOf } from '../../../tests/fixtures/open-content.ts';
 import { fakeWordPress, wirePost } from '../../../tests/fixtures/wordpress.ts';
 import { silent } from '../../lib/logging.ts';
-import { openContent } from '../content.server.ts';
 import type { ContentChange } from '../service.ts';
 import { openContentStore } from '../store/content-store.server.ts';
 import { createReplay, recordChange } from './apply.server.ts';
@@ -18,16 +18,9 @@ it('changes that the previous process did not finish publishing are reported onc
     wordpress.put('articles', { ...wirePost(part), id });
   };
   const open = (onChange: (change: ContentChange) => unknown, isDurable?: () => boolean) =>
-    openContent({
+    contentOf(wordpress, {
       file: join(folder, 'content.sqlite'),
       wordpress: { url: wordpress.url },
-      siteUrl: 'https://paper.example',
-      frameHosts: [],
-      measure: async () => null,
-      log: silent,
-      pollSeconds: 3600,
-      fetch: wordpress.fetch,
-      threads: false,
       onChange,
       isDurable,
     });

@@ -1,5 +1,6 @@
 /** Withdrawals ahead of the content log: the requests to WordPress, what is applied, and what the log gets afterward. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { contentOf } from '../../../tests/fixtures/open-content.ts';
 import {
   type FakeWordPress,
   fakeWordPress,
@@ -9,9 +10,7 @@ import {
   wirePost,
   wireSection,
 } from '../../../tests/fixtures/wordpress.ts';
-import { silent } from '../../lib/logging.ts';
 import { publication } from '../../publication.ts';
-import { openContent } from '../content.server.ts';
 import type { Content, ContentChange } from '../service.ts';
 import { type ContentEntry, entryName } from '../store/entries.server.ts';
 
@@ -66,16 +65,8 @@ beforeEach(async () => {
   wordpress.put('authors', { id: 90, ...wirePost({ id: 90, slug: 'ada' }) });
   for (const id of [11, 12, 13]) comment(id);
   comment(14, { parent: 11 });
-  content = openContent({
-    file: ':memory:',
+  content = contentOf(wordpress, {
     wordpress: { url: wordpress.url },
-    siteUrl: 'https://sun.example',
-    frameHosts: [],
-    measure: async () => null,
-    log: silent,
-    pollSeconds: 3600,
-    fetch: wordpress.fetch,
-    threads: false,
     onChange: (change) => void changes.push(change),
     contentLog: {
       async append(given, tags, ahead = []) {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import { contentOf } from '../../../tests/fixtures/open-content.ts';
 import { type FakeWordPress, fakeWordPress, json, restError, wireSection } from '../../../tests/fixtures/wordpress.ts';
 import { silent } from '../../lib/logging.ts';
-import { openContent } from '../content.server.ts';
 
 type Break = (wordpress: FakeWordPress) => void;
 const page = (status: number, headers: Record<string, string> = {}): Response =>
@@ -35,17 +35,9 @@ async function meet(broken: Break) {
   wordpress.put('categories', { id: 3, ...wireSection(3, 'politics', 1) });
   broken(wordpress);
   const logged: string[] = [];
-  const content = openContent({
-    file: ':memory:',
-    wordpress: { url: wordpress.url, user: 'site', password: 'secret' },
-    siteUrl: 'https://sun.example',
-    frameHosts: [],
+  const content = contentOf(wordpress, {
     mediaHosts: ['media.example'],
-    measure: async () => null,
     log: { ...silent, warn: (_, message) => void logged.push(message) },
-    pollSeconds: 60,
-    fetch: wordpress.fetch,
-    threads: false,
   });
   const { ok } = await content.syncNow();
   const { problems } = content.status();
