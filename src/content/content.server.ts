@@ -1,9 +1,10 @@
 /** Creates the content service: store, reader, sync, webhooks and previews. */
+import type { Logger } from '../lib/logging.ts';
 import { PoolClosed } from '../lib/workers/pool.server.ts';
 import { createCaptionReader } from './ingest/captions.server.ts';
 import { createLocalIngester, createThreadedIngester, type Ingester, warmUpIngest } from './ingest/ingester.server.ts';
 import { createPreview } from './preview.server.ts';
-import { createIndexWork, mergeSome, reindexSome } from './search/index.server.ts';
+import { createIndexWork, type IndexWork, mergeSome, reindexSome } from './search/index.server.ts';
 import { searchArticles } from './search/search.server.ts';
 import { createSearchThread, type SearchThread } from './search/search-thread.server.ts';
 import type { Content, ContentOptions } from './service.ts';
@@ -14,9 +15,10 @@ import type { ContentEntry } from './store/entries.server.ts';
 import { indexNewEntries } from './store/live-search.server.ts';
 import { measureOnce } from './store/measured.server.ts';
 import { createReader } from './store/reader.server.ts';
-import { type Applier, changeOf, createApplier, createReplay, logRevision, recordChange } from './sync/apply.server.ts';
+import { type Applier, changeOf, createApplier, logRevision } from './sync/apply.server.ts';
 import { createFrontClock } from './sync/front-clock.server.ts';
 import { createLookUp } from './sync/lookup.server.ts';
+import { createNotifier, type Notifier } from './sync/notifier.server.ts';
 import { createSync } from './sync/sync.server.ts';
 import { createReceiver } from './sync/webhook.server.ts';
 import { createWithdrawMissed } from './sync/withdraw-missed.server.ts';
@@ -27,18 +29,27 @@ export function openContent(options: ContentOptions): Content {
   const { file, wordpress, log, upgrades } = options;
   const url = wordpress?.url.replace(/\/+$/u, '') ?? null;
   const store = openContentStore({ file, origin: url, log, upgrades });
-  applyAccessRules(store, options.now);
+  const notifier = createNotifier({ ...options, store });
+  applyAccessRules(store, notifier);
   warnOfUnknownRules(store, log);
+  const parts = { store, notifier, searchThread: openSearchThread(options, store) };
   return wordpress && url !== null
-    ? connected({ ...options, wordpress: { ...wordpress, url } }, store)
-    : offline(options, store, openSearchThread(options, store));
+    ? connected({ ...options, wordpress: { ...wordpress, url } }, parts)
+    : offline(parts);
+}
+
+/** What the service has with and without WordPress. */
+interface ContentParts {
+  readonly store: ContentStore;
+  readonly notifier: Notifier;
+  readonly searchThread: SearchThread | null;
 }
 
 /** Records what this build's access rules change, for the listener: pages of the previous build may still be stored. */
-function applyAccessRules(store: ContentStore, now = Date.now): void {
+function applyAccessRules(store: ContentStore, notifier: Notifier): void {
   store.transaction(() => {
     const change = updateRestrictedSections(store);
-    if (change.tags.size > 0) recordChange({ store, now }, { ...changeOf({ ...change, changes: [] }), isOwn: true });
+    if (change.tags.size > 0) notifier.record({ ...changeOf({ ...change, changes: [] }), isOwn: true });
   });
 }
 
@@ -54,11 +65,11 @@ const openSearchThread = ({ file, threads, log }: ContentOptions, store: Content
       });
 
 /** Serves the content store as it is, without WordPress. */
-function offline(options: ContentOptions, store: ContentStore, searchThread: SearchThread | null): Content {
+function offline({ store, notifier, searchThread }: ContentParts): Content {
   return {
     reader: () => createReader(store, searchThread),
     revision: () => 0,
-    replay: createReplay({ ...options, store }),
+    replay: notifier.replay,
     start() {},
     async stop() {
       await searchThread?.close();
@@ -97,99 +108,60 @@ function offline(options: ContentOptions, store: ContentStore, searchThread: Sea
   };
 }
 
-/** Milliseconds between the start and the warm-up of ingest; readers' requests come first. */
-const warmUpAfterMs = 1500;
-
 type ConnectedOptions = ContentOptions & { readonly wordpress: NonNullable<ContentOptions['wordpress']> };
 
-function connected(options: ConnectedOptions, store: ContentStore): Content {
-  const { wordpress, siteUrl, log, frameHosts, secret, pollSeconds, onChange, isDurable, contentLog } = options;
-  const now = options.now ?? Date.now;
-  const site = siteUrl.replace(/\/+$/u, '');
-  const client = createClient({ ...wordpress, fetch: options.fetch, now, lastAt: latestFetchIn(store) });
-  const context = {
-    wordpress: wordpress.url,
-    site,
-    frameHosts,
-    mediaHosts: options.mediaHosts,
-    captions: createCaptionReader(options.fetch ?? fetch, log),
-    measure: measureOnce(store, options.measure, log),
-  };
-  const ingester = options.threads === false ? createLocalIngester(context) : createThreadedIngester(context, log);
-  const indexWork = [
-    createIndexWork(log, () => reindexSome(store) || indexNewEntries(store), 1000),
-    createIndexWork(log, () => mergeSome(store), 100),
-  ];
-  const postponeIndexWork = (): void => {
-    for (const work of indexWork) work.postpone();
-  };
+/** Copies WordPress's content, and serves the copy. */
+function connected(options: ConnectedOptions, parts: ContentParts): Content {
+  const { store, notifier, searchThread } = parts;
+  const { log, frameHosts, mediaHosts, secret, pollSeconds, leads, contentLog, now = Date.now } = options;
+  const siteUrl = options.siteUrl.replace(/\/+$/u, '');
+  const client = createClient({ ...options.wordpress, fetch: options.fetch, now, lastAt: latestFetchIn(store) });
+  const ingester = openIngester(options, siteUrl, store);
+  const indexWork = createIndexWorks(store, log);
   const afterCommit = (): void => {
-    postponeIndexWork();
+    indexWork.postpone();
     frontClock.check();
     warnOfUnknownRules(store, log);
   };
-  const searchThread = openSearchThread(options, store);
-  let warmUp: NodeJS.Timeout | undefined;
-  const applier = createApplier({ store, client, ingester, log, now, onChange, isDurable, afterCommit, contentLog });
-  const frontClock = createFrontClock({ store, write: applier.write, log, now, leads: options.leads });
+  const applier = createApplier({ store, client, ingester, log, now, notifier, afterCommit, contentLog });
+  const frontClock = createFrontClock({ store, write: applier.write, log, now, leads });
   // Its pauses go by the clock of the process, which runs on when the machine's is set.
   const lookUp = createLookUp({ store, client, applier, log, now: options.now ?? (() => performance.now()) });
-  const sync = createSync({
-    store,
-    client,
-    applier,
-    ingester,
-    log,
-    now,
-    siteUrl: site,
-    pollSeconds,
-    frameHosts,
-    mediaHosts: options.mediaHosts,
-    leads: options.leads,
-  });
-  const receiver = createReceiver({
-    store,
-    applier,
-    refresh: sync.refresh,
-    client,
-    pollNow: () => sync.pollNow(),
-    log,
-    now,
-    secret,
-  });
+  const context = { store, client, applier, ingester, log, now, siteUrl };
+  const sync = createSync({ ...context, pollSeconds, frameHosts, mediaHosts, leads });
+  const receiver = createReceiver({ ...context, refresh: sync.refresh, pollNow: sync.pollNow, secret });
+  let warmUp: NodeJS.Timeout | undefined;
   return {
     reader: () => createReader(store, searchThread),
-    replay: () => applier.replay(),
+    replay: notifier.replay,
     // After a rebuild SQLite's count of writes starts at zero again.
     revision: () => store.rebuilds * 2 ** 32 + Number(store.prepare('SELECT total_changes() AS n').get()?.n),
     start() {
-      applier.replay();
-      postponeIndexWork();
+      notifier.replay();
+      indexWork.postpone();
       sync.start();
       frontClock.start();
       warmUp = warmUpSoon(ingester, options);
     },
     async stop() {
       frontClock.stop();
-      for (const work of indexWork) work.stop();
+      indexWork.stop();
       clearTimeout(warmUp);
       await Promise.all([sync.stop(), lookUp.close()]);
       await ingester.close();
       await searchThread?.close();
       store.close();
     },
-    syncNow: () => sync.syncNow(),
-    pollNow: () => sync.pollNow(),
-    receive: (request, onAccepted, isTimeChecked) =>
-      receiver.receive(
-        request,
-        () => {
-          // Otherwise a step of that work could come between the webhook and its commit.
-          postponeIndexWork();
-          onAccepted?.();
-        },
-        isTimeChecked,
-      ),
+    syncNow: sync.syncNow,
+    pollNow: sync.pollNow,
+    receive(request, onAccepted, isTimeChecked) {
+      const accepted = (): void => {
+        // Otherwise a step of that work could come between the webhook and its commit.
+        indexWork.postpone();
+        onAccepted?.();
+      };
+      return receiver.receive(request, accepted, isTimeChecked);
+    },
     verify: receiver.verify,
     shared: sharedValues(store, applier),
     followed: followedLog(store, client, applier),
@@ -198,11 +170,39 @@ function connected(options: ConnectedOptions, store: ContentStore): Content {
       type === 'sections' ? sync.refresh.sections({ tries: 2 }) : sync.refresh.document(type, id, { tries: 2 }),
     refused: () => receiver.refused,
     preview: createPreview({ store, client, ingester, now, secret }),
-    status: () => sync.status(),
+    status: sync.status,
     isComplete: (type) => backfillCursor(store, type).done,
     lookUp: lookUp.find,
   };
 }
+
+/** The ingester for WordPress's documents, in threads of its own unless the options say otherwise. */
+function openIngester(options: ConnectedOptions, site: string, store: ContentStore): Ingester {
+  const { wordpress, frameHosts, mediaHosts, log } = options;
+  const captions = createCaptionReader(options.fetch ?? fetch, log);
+  const measure = measureOnce(store, options.measure, log);
+  const context = { wordpress: wordpress.url, site, frameHosts, mediaHosts, captions, measure };
+  return options.threads === false ? createLocalIngester(context) : createThreadedIngester(context, log);
+}
+
+/** The background work on the search index. */
+function createIndexWorks(store: ContentStore, log: Logger): IndexWork {
+  const works = [
+    createIndexWork(log, () => reindexSome(store) || indexNewEntries(store), 1000),
+    createIndexWork(log, () => mergeSome(store), 100),
+  ];
+  return {
+    postpone() {
+      for (const work of works) work.postpone();
+    },
+    stop() {
+      for (const work of works) work.stop();
+    },
+  };
+}
+
+/** Milliseconds between the start and the warm-up of ingest; readers' requests come first. */
+const warmUpAfterMs = 1500;
 
 /**
  * Warms ingest up after the start. Its thread needs half a second to load its libraries, and as long until V8 has optimized them: the editor

@@ -3,7 +3,6 @@
  * notification of the changes. A document that fails validation is recorded with its address, field and value; the others are stored.
  * In a cluster the entries go into the content log first, and this node applies them as every other node does.
  */
-import { randomUUID } from 'node:crypto';
 import type { DocumentType } from '../../lib/content/model.ts';
 import { tag } from '../../lib/content/tags.ts';
 import { createKeyedMutex, type WithLock } from '../../lib/jobs/tasks.ts';
@@ -29,6 +28,7 @@ import type { Fetched, StoredChange } from '../store/write.server.ts';
 import type { Client } from '../wire/client.server.ts';
 import { instantOf, type Rejection } from '../wire/values.ts';
 import { ownPaths, pathsOfTags } from './changed-paths.ts';
+import type { Notifier } from './notifier.server.ts';
 
 export interface Applied {
   readonly stored: number;
@@ -83,8 +83,6 @@ export interface Applier {
   commentWithdrawalOf(id: number, raw: unknown, dated: Fetched): Promise<EntryAhead | null>;
   /** Applies a withdrawal ahead of the content log. @param askedAt `Fetched.at` of the request that brought it */
   applyAhead(entry: EntryAhead, askedAt: number): void;
-  /** Notifies the listener of committed changes that it didn't finish processing. It runs once. */
-  replay(): void;
   /** Counts of documents since the start. */
   readonly counts: { stored: number; withdrawn: number; rejected: number };
 }
@@ -95,9 +93,7 @@ export interface ApplierOptions {
   readonly ingester: Ingester;
   readonly log: Logger;
   readonly now: () => number;
-  readonly onChange?: ((change: ContentChange) => unknown) | undefined;
-  /** See `ContentOptions.isDurable`. */
-  readonly isDurable?: (() => boolean) | undefined;
+  readonly notifier: Notifier;
   /** Called after every write. */
   readonly afterCommit?: (() => void) | undefined;
   /** The content log of a cluster; without one, entries are applied at once. */
@@ -121,34 +117,27 @@ function refuseLongBody(raw: unknown): void {
 
 interface ApplyState extends ApplierOptions {
   readonly counts: Applier['counts'];
-  /** Notifications that the listener is processing. */
-  readonly notifications: Set<Promise<readonly string[]>>;
-  /** Keys of change records that the listener has processed; they are deleted once the listener's own record is durable. */
-  readonly processedRecords: Set<string>;
   readonly withLock: WithLock;
-  replayed: boolean;
 }
-
-type NotifyState = Pick<ApplyState, 'store' | 'log' | 'onChange' | 'isDurable'> &
-  Pick<ApplyState, 'notifications' | 'processedRecords' | 'replayed'>;
 
 /** Creates the applier of a content store. */
 export function createApplier(options: ApplierOptions): Applier {
   const state: ApplyState = {
     ...options,
     counts: { stored: 0, withdrawn: 0, rejected: 0 },
-    notifications: new Set(),
-    processedRecords: new Set(),
     withLock: createKeyedMutex(),
-    replayed: false,
   };
   return {
     counts: state.counts,
     reject: (rejection) => commit(state, [rejectionEntry(state, rejection)]),
-    replay: () => replay(state),
-    documents: (type, raws, fetched, alongside = [], onStored) =>
-      documents(state, type, raws, fetched, alongside, onStored),
-    comments: (raws, fetched, alongside = [], onStored) => comments(state, raws, fetched, alongside, onStored),
+    async documents(type, raws, fetched, alongside = [], onStored) {
+      const entries = await Promise.all(raws.map((raw) => documentEntry(state, type, raw, fetched)));
+      return commit(state, [...entries, ...alongside], onStored);
+    },
+    async comments(raws, fetched, alongside = [], onStored) {
+      const entries = await Promise.all(raws.map((raw) => commentEntry(state, raw, fetched)));
+      return commit(state, [...entries, ...alongside], onStored);
+    },
     write: (entries, onStored) => commit(state, entries, onStored),
     applyLog: (entries, revision, tags) => applyNow(state, entries, { revision, tags }).refreshed,
     withdrawalOf: (type, id, raw, dated) => withdrawalOf(state, type, id, raw, dated),
@@ -164,67 +153,7 @@ function rejectionEntry(state: ApplyState, rejection: Rejection): ContentEntry {
   return { kind: 'rejection', rejection, url, tried: state.now() };
 }
 
-/** Records a change until the listener has processed it. @returns the record's key */
-export function recordChange(state: Pick<ApplyState, 'store' | 'now'>, change: ContentChange): string {
-  const key = `change:${state.now()}:${randomUUID()}`;
-  state.store.setMeta(key, JSON.stringify({ ...change, tags: [...change.tags], published: [] }));
-  return key;
-}
-
-/** @returns the paths that the listener refreshed */
-function notifyListener(state: NotifyState, change: ContentChange, recordKey: string): Promise<readonly string[]> {
-  const notification = callListener(state, change, recordKey).finally(() => state.notifications.delete(notification));
-  state.notifications.add(notification);
-  return notification;
-}
-
-/** A caller that finds nothing new may have come just after the change, so it waits until the listener has processed the change. */
-async function waitForNotifications(state: ApplyState): Promise<readonly string[]> {
-  await Promise.allSettled([...state.notifications]);
-  return [];
-}
-
-async function callListener(state: NotifyState, change: ContentChange, recordKey: string): Promise<readonly string[]> {
-  let refreshed = change.paths ?? [];
-  try {
-    const answer = await state.onChange?.(change);
-    if (Array.isArray(answer) && answer.every((path) => typeof path === 'string')) refreshed = answer;
-  } catch (error) {
-    state.log.error({ error: String(error) }, 'content: a listener failed on a change');
-  }
-  try {
-    deleteRecord(state, recordKey);
-  } catch (error) {
-    // The next process repeats the notification.
-    state.log.warn({ error: String(error) }, "content: a processed change couldn't be deleted, as after a stop");
-  }
-  return refreshed;
-}
-
-function deleteRecord(state: NotifyState, recordKey: string): void {
-  if (recordKey !== '') state.processedRecords.add(recordKey);
-  if (state.isDurable && !state.isDurable()) return;
-  for (const key of state.processedRecords) state.store.prepare('DELETE FROM meta WHERE key = ?').run(key);
-  state.processedRecords.clear();
-}
-
-/** Creates {@link Applier.replay} for a content store that nothing is applied to. */
-export function createReplay(options: Pick<ApplierOptions, 'store' | 'log' | 'onChange' | 'isDurable'>): () => void {
-  const state: NotifyState = { ...options, notifications: new Set(), processedRecords: new Set(), replayed: false };
-  return () => replay(state);
-}
-
-function replay(state: NotifyState): void {
-  if (state.replayed) return;
-  state.replayed = true;
-  const pending = state.store.prepare("SELECT key, value FROM meta WHERE key LIKE 'change:%' ORDER BY key").all();
-  for (const { key, value } of pending) {
-    const { tags, ...rest } = JSON.parse(String(value)) as Omit<ContentChange, 'tags'> & { tags: string[] };
-    void notifyListener(state, { ...rest, tags: new Set(tags) }, String(key));
-  }
-}
-
-/** Applies entries at once, or through the content log. A listener that fails doesn't undo the change. */
+/** Applies entries at once, or through the content log. */
 async function commit(state: ApplyState, entries: readonly ContentEntry[], onStored?: () => void): Promise<Applied> {
   const { contentLog } = state;
   if (!contentLog || entries.length === 0) {
@@ -284,7 +213,7 @@ function applyNow(
     | { readonly ahead: EntryAhead; readonly askedAt: number }
     | null,
 ): { summary: Summary; refreshed: Promise<readonly string[]> } {
-  const { store, counts } = state;
+  const { store, counts, notifier } = state;
   let outcome: { summary: Summary; change: ContentChange | null; recordKey: string };
   try {
     outcome = store.transaction(() => {
@@ -297,9 +226,7 @@ function applyNow(
       } else if (source) rememberAhead(store, source.ahead, source.askedAt);
       const applied = isFromLog ? { ...own, tags: own.tags.union(source.tags) } : own;
       const change = applied.tags.size > 0 ? changeOf(applied) : null;
-      // Written in the same transaction as the change: if the process dies before the listener has processed it, the next process
-      // repeats it.
-      const recordKey = change && state.onChange ? recordChange(state, change) : '';
+      const recordKey = change ? notifier.record(change) : '';
       return { summary: summaryOf(applied), change, recordKey };
     });
   } catch (error) {
@@ -311,7 +238,8 @@ function applyNow(
   counts.stored += summary.stored;
   counts.withdrawn += summary.withdrawn;
   counts.rejected += summary.rejected;
-  return { summary, refreshed: change ? notifyListener(state, change, recordKey) : waitForNotifications(state) };
+  // A caller that finds nothing new may have come just after the change, so it waits until the listener has processed the change.
+  return { summary, refreshed: change ? notifier.notify(change, recordKey) : notifier.settled().then(() => []) };
 }
 
 async function withdrawalOf(
@@ -346,18 +274,6 @@ export function fetchedOf(store: ContentStore, type: DocumentType, id: number): 
   return row ? { at: Number(row.fetched), clock: Number(row.fetched_clock) } : null;
 }
 
-async function documents(
-  state: ApplyState,
-  type: DocumentType,
-  raws: readonly unknown[],
-  fetched: Fetched,
-  alongside: readonly ContentEntry[],
-  onStored: (() => void) | undefined,
-): Promise<Applied> {
-  const entries = await Promise.all(raws.map((raw) => documentEntry(state, type, raw, fetched)));
-  return commit(state, [...entries, ...alongside], onStored);
-}
-
 async function documentEntry(
   state: ApplyState,
   type: DocumentType,
@@ -379,20 +295,11 @@ async function documentEntry(
   }
 }
 
-async function comments(
-  state: ApplyState,
-  raws: readonly unknown[],
-  fetched: Fetched,
-  alongside: readonly ContentEntry[],
-  onStored: (() => void) | undefined,
-): Promise<Applied> {
-  const results = await Promise.all(raws.map((raw) => state.ingester.comment(raw)));
-  const entries = results.map((result): ContentEntry => {
-    if (result.kind === 'rejected') return rejectionEntry(state, result.rejection);
-    if (result.kind === 'withheld') return { kind: 'comment-withdrawal', id: result.id, fetched };
-    return { kind: 'comment', comment: result.document, fetched };
-  });
-  return commit(state, [...entries, ...alongside], onStored);
+async function commentEntry(state: ApplyState, raw: unknown, fetched: Fetched): Promise<ContentEntry> {
+  const result = await state.ingester.comment(raw);
+  if (result.kind === 'rejected') return rejectionEntry(state, result.rejection);
+  if (result.kind === 'withheld') return { kind: 'comment-withdrawal', id: result.id, fetched };
+  return { kind: 'comment', comment: result.document, fetched };
 }
 
 /** Of a withdrawn document that isn't copied yet, a page may be left from an earlier content store. */

@@ -16,6 +16,7 @@ import { storedSections } from '../store/navigation.server.ts';
 import { createReader } from '../store/reader.server.ts';
 import { createClient } from '../wire/client.server.ts';
 import { createApplier } from './apply.server.ts';
+import { createNotifier } from './notifier.server.ts';
 import { createPoll, type Poll } from './poll.server.ts';
 import { createRefresh } from './refresh.server.ts';
 
@@ -58,7 +59,8 @@ function polling(user?: string): {
     frameHosts: [],
     measure: async () => null,
   });
-  const applier = createApplier({ store, client, ingester, log: silent, now });
+  const notifier = createNotifier({ store, log: silent });
+  const applier = createApplier({ store, client, ingester, log: silent, now, notifier });
   const context = { store, client, applier, ingester, log: silent, now, siteUrl: 'https://sun.example' };
   const whole = { ...context, signal: new AbortController().signal };
   const titles = (): Record<number, string> =>

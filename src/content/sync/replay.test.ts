@@ -8,7 +8,7 @@ import { fakeWordPress, wirePost } from '../../../tests/fixtures/wordpress.ts';
 import { silent } from '../../lib/logging.ts';
 import type { ContentChange } from '../service.ts';
 import { openContentStore } from '../store/content-store.server.ts';
-import { createReplay, recordChange } from './apply.server.ts';
+import { createNotifier } from './notifier.server.ts';
 
 it('changes that the previous process did not finish publishing are reported once by the next, with withdrawals', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'replay-'));
@@ -81,10 +81,11 @@ it('changes that the previous process did not finish publishing are reported onc
 
 it('a listener that ends after the stop causes a warning and no unhandled error', async () => {
   const store = openContentStore({ file: ':memory:', origin: null, log: silent });
-  recordChange({ store, now: Date.now }, { tags: new Set(['latest']), withdrawn: [] });
   const ended = Promise.withResolvers<void>();
   const warn = vi.fn();
-  createReplay({ store, log: { ...silent, warn }, onChange: () => ended.promise })();
+  const notifier = createNotifier({ store, log: { ...silent, warn }, onChange: () => ended.promise });
+  notifier.record({ tags: new Set(['latest']), withdrawn: [] });
+  notifier.replay();
   store.close();
   ended.resolve();
   await vi.waitFor(() => expect(warn).toHaveBeenCalledOnce());

@@ -17,6 +17,7 @@ import { type ContentStore, openContentStore } from '../store/content-store.serv
 import { createReader } from '../store/reader.server.ts';
 import { type Client, createClient } from '../wire/client.server.ts';
 import { type Applier, createApplier } from './apply.server.ts';
+import { createNotifier } from './notifier.server.ts';
 import { createRefresh, type Refresh } from './refresh.server.ts';
 
 const story = 1;
@@ -51,7 +52,8 @@ beforeEach(async () => {
   });
   pagesOf = () => undefined;
   const onChange = () => pagesOf();
-  applier = createApplier({ store, client, ingester, log: silent, now: Date.now, onChange });
+  const notifier = createNotifier({ store, log: silent, onChange });
+  applier = createApplier({ store, client, ingester, log: silent, now: Date.now, notifier });
   const { signal } = new AbortController();
   const siteUrl = 'https://sun.example';
   refresh = createRefresh({ store, client, applier, ingester, log: silent, now: Date.now, siteUrl, signal });
