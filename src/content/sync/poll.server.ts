@@ -8,7 +8,7 @@ import { instantAt } from '../../lib/instants.ts';
 import { documentTypes, readCursor, walkCursor } from '../store/content-store.server.ts';
 import { topStoriesPage } from '../store/entries.server.ts';
 import { fetchChanges, SyncProblem } from '../wire/fetch.server.ts';
-import { fetchPage, firstPosition, type List, type Page, type Position } from '../wire/list-pages.server.ts';
+import { fetchPage, firstPosition, type List, type Page, type Position, pagesOf } from '../wire/list-pages.server.ts';
 import * as wire from '../wire/schemas.ts';
 import { canonicalSlug, idIn, rejectionOf } from '../wire/values.ts';
 import type { Refresh, SyncContext } from './refresh.server.ts';
@@ -74,27 +74,23 @@ export function createPoll(context: SyncContext, refresh: Refresh): Poll {
   return { run: () => run(poll), walk: (pages, finished) => walk(poll, pages, finished) };
 }
 
-interface SummaryPage {
-  readonly page: Page;
-  readonly summaries: readonly Summary[];
-}
+/** A list of the documents of a type, with the few fields that show whether a document has changed. */
+const listOf = (type: DocumentType, { orderby, order, query }: Omit<List, 'path'>): List => ({
+  path: `/wp/v2/${type}`,
+  orderby,
+  order,
+  query: { _fields: summaryFields, ...query },
+});
 
-async function summariesOf(
-  poll: PollContext,
-  type: DocumentType,
-  { orderby, order, query }: Omit<List, 'path'>,
-  position: Position = firstPosition,
-  size = pageSize,
-): Promise<SummaryPage> {
-  const list: List = { path: `/wp/v2/${type}`, orderby, order, query: { _fields: summaryFields, ...query } };
-  const page = await fetchPage(poll, list, position, size, { signal: poll.signal });
+/** The documents of a page; those that can't be read are recorded as rejected. */
+async function summariesOf(poll: PollContext, type: DocumentType, { items }: Page): Promise<Summary[]> {
   const summaries: Summary[] = [];
-  for (const raw of page.items) {
+  for (const raw of items) {
     const parsed = wire.summary.safeParse(raw);
     if (parsed.success) summaries.push(parsed.data);
     else await poll.applier.reject(rejectionOf(type, raw, parsed.error));
   }
-  return { page, summaries };
+  return summaries;
 }
 
 /** Whether the content store's version of a document differs from WordPress's. */
@@ -132,16 +128,15 @@ async function pollModified(poll: PollContext, type: DocumentType): Promise<void
   const cursor = readCursor<PollCursor>(poll.store, `poll:${type}`, { high: '1970-01-02T00:00:00Z', at: poll.now() });
   const [began, present] = [poll.now(), poll.client.clock()];
   const after = lookFrom(cursor, began, present);
-  const list = { orderby: 'modified', order: 'asc', query: { modified_after: instantAt(after) } } as const;
+  const list = listOf(type, { orderby: 'modified', order: 'asc', query: { modified_after: instantAt(after) } });
   let newest = cursor.high;
   let future = 0;
-  let position: Position | null = firstPosition;
-  while (position && !poll.signal.aborted && future < futurePages) {
-    const { page, summaries }: SummaryPage = await summariesOf(poll, type, list, position);
+  for await (const page of pagesOf(poll, list, pageSize, { signal: poll.signal })) {
+    const summaries = await summariesOf(poll, type, page);
     await refreshChanged(poll, type, summaries);
     for (const { modified_gmt } of summaries) if (modified_gmt > newest) newest = modified_gmt;
     if (summaries[0] && Date.parse(summaries[0].modified_gmt) > present + overlapSeconds * 1000) future++;
-    position = page.ended ? null : page.next;
+    if (future === futurePages || poll.signal.aborted) break;
   }
   if (poll.signal.aborted) return;
   const high = instantAt(Math.min(Date.parse(newest), present));
@@ -159,8 +154,9 @@ async function refreshMissing(
 }
 
 async function pollNewest(poll: PollContext, type: DocumentType): Promise<void> {
-  const list = { orderby: 'date', order: 'desc' } as const;
-  const { page, summaries } = await summariesOf(poll, type, list, firstPosition, newestCompared);
+  const list = listOf(type, { orderby: 'date', order: 'desc' });
+  const page = await fetchPage(poll, list, firstPosition, newestCompared, { signal: poll.signal });
+  const summaries = await summariesOf(poll, type, page);
   await refreshChanged(poll, type, summaries);
   const received = new Set(summaries.map(({ id }) => id));
   const stored = poll.store
@@ -206,8 +202,6 @@ async function endPage(
   return ended;
 }
 
-const byId = { orderby: 'id', order: 'asc' } as const;
-
 function walkPosition(poll: PollContext, type: DocumentType | 'comments'): Position {
   const { offset, last } = walkCursor(poll.store, type);
   return { offset, key: last > 0 ? { at: '', id: last } : null };
@@ -216,7 +210,9 @@ function walkPosition(poll: PollContext, type: DocumentType | 'comments'): Posit
 const idsOf = (raws: readonly unknown[]): number[] => raws.map(idIn);
 
 async function walkPage(poll: PollContext, type: DocumentType): Promise<boolean> {
-  const { page, summaries } = await summariesOf(poll, type, byId, walkPosition(poll, type));
+  const list = listOf(type, { orderby: 'id', order: 'asc' });
+  const page = await fetchPage(poll, list, walkPosition(poll, type), pageSize, { signal: poll.signal });
+  const summaries = await summariesOf(poll, type, page);
   await refreshChanged(poll, type, summaries);
   const received = summaries.map(({ id }) => id);
   return endPage(poll, type, received, Math.max(0, ...idsOf(page.items)), page.ended, (above, upTo) => {
@@ -235,12 +231,10 @@ async function walkPage(poll: PollContext, type: DocumentType): Promise<boolean>
 
 async function pollComments(poll: PollContext): Promise<void> {
   const list = { path: '/wp/v2/comments', orderby: 'date_gmt', order: 'desc' } as const;
-  let position: Position | null = firstPosition;
-  while (position && !poll.signal.aborted) {
-    const page: Page = await fetchPage(poll, list, position, pageSize, { signal: poll.signal });
+  for await (const page of pagesOf(poll, list, pageSize, { signal: poll.signal })) {
     const fresh = page.items.filter((raw) => !hasComment(poll, (raw as { id?: unknown } | null)?.id));
     await poll.applier.comments(fresh, page.answer.fetched);
-    position = fresh.length < pageSize || page.ended ? null : page.next;
+    if (fresh.length < pageSize || poll.signal.aborted) return;
   }
 }
 

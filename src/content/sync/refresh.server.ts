@@ -13,8 +13,8 @@ import type { ContentEntry } from '../store/entries.server.ts';
 import { configuredSection, storedSections } from '../store/navigation.server.ts';
 import type { Fetched } from '../store/write.server.ts';
 import { type Client, describeFailure, type Failure, type GetOptions } from '../wire/client.server.ts';
-import { fetchList, fetchOne, problemOf, requireBody } from '../wire/fetch.server.ts';
-import { fetchPage, firstPosition, type Page, type Position } from '../wire/list-pages.server.ts';
+import { fetchList, fetchOne, problemOf, requireBody, SyncProblem } from '../wire/fetch.server.ts';
+import { pagesOf } from '../wire/list-pages.server.ts';
 import * as wire from '../wire/schemas.ts';
 import { idIn, rejectionOf } from '../wire/values.ts';
 import type { Applied, Applier } from './apply.server.ts';
@@ -128,23 +128,16 @@ async function refreshComments(state: RefreshState, stories: readonly number[], 
   for (const post of stories) {
     const list = { path: '/wp/v2/comments', orderby: 'date_gmt', order: 'desc', query: { post } } as const;
     const listed = new Set<number>();
-    let complete = false;
-    let position: Position | null = firstPosition;
-    while (position) {
-      const page: Page | null = await fetchPage(state, list, position, 100, {
-        signal: state.signal,
-        tries: 2,
-        ...options,
-      }).catch((error: unknown) => {
-        state.log.warn({ id: post, err: error }, "content: the comments of a story that came back couldn't be read");
-        return null;
-      });
-      if (page) await state.applier.comments(page.items, page.answer.fetched);
-      for (const raw of page?.items ?? []) listed.add(idIn(raw));
-      complete = page?.ended ?? false;
-      position = !page || page.ended ? null : page.next;
+    try {
+      for await (const page of pagesOf(state, list, 100, { signal: state.signal, tries: 2, ...options })) {
+        await state.applier.comments(page.items, page.answer.fetched);
+        for (const raw of page.items) listed.add(idIn(raw));
+      }
+      await refreshUnlisted(state, post, listed, options);
+    } catch (error) {
+      if (!(error instanceof SyncProblem)) throw error;
+      state.log.warn({ id: post, err: error }, "content: the comments of a story that came back couldn't be read");
     }
-    if (complete) await refreshUnlisted(state, post, listed, options);
   }
 }
 
@@ -230,16 +223,13 @@ export async function fetchCategories(
 ): Promise<{ readonly raws: readonly unknown[]; readonly fetched: Fetched }> {
   const raws: unknown[] = [];
   const list = { path: '/wp/v2/categories', orderby: 'id', order: 'asc' } as const;
-  let position: Position = firstPosition;
-  let fetched: Fetched | null = null;
-  for (;;) {
-    const page: Page = await fetchPage(context, list, position, 100, options);
+  let fetched: Fetched = { at: 0, clock: 0 };
+  for await (const page of pagesOf(context, list, 100, options)) {
     requireBody(page.answer);
+    if (raws.length === 0) fetched = page.answer.fetched;
     raws.push(...page.items);
-    fetched ??= page.answer.fetched;
-    if (page.ended) return { raws, fetched };
-    position = page.next;
   }
+  return { raws, fetched };
 }
 
 /** A category's place in the navigation; `null` if it isn't a section. */

@@ -127,3 +127,19 @@ export async function fetchPage(
   const next = { offset: offset + passed, key: keysOf(list, items).at(-1) ?? null };
   return { items, answer, next, ended, total: answer.total };
 }
+
+/** The pages of a list from its beginning to its end. @throws SyncProblem */
+export async function* pagesOf(
+  context: Parameters<typeof fetchPage>[0],
+  list: List,
+  size: number,
+  options?: GetOptions,
+): AsyncGenerator<Page, void> {
+  let position = firstPosition;
+  for (;;) {
+    const page = await fetchPage(context, list, position, size, options);
+    yield page;
+    if (page.ended) return;
+    position = page.next;
+  }
+}
