@@ -45,28 +45,17 @@ const mostPasses = 8;
 const mostVerified = 2000;
 
 /** @throws Error with a sentence for the operator when a key is invalid */
-export function createAccessCookie({ name, keys, now = Date.now }: AccessCookieOptions): AccessCookie {
+export function createAccessCookie(options: AccessCookieOptions): AccessCookie {
+  const { name, keys } = options;
   for (const key of keys) {
     if (!/^[\w-]{1,16}$/.test(key.id)) throw new Error(`"${key.id}" is not a key id: use 1 to 16 letters and digits.`);
     if (key.secret.length < 32) throw new Error(`The secret of key "${key.id}" is shorter than 32 characters.`);
   }
   if (new Set(keys.map((key) => key.id)).size < keys.length) throw new Error('Two keys have the same id.');
   if (!/^[\w-]+$/.test(name)) throw new Error(`"${name}" is not a cookie name.`);
-  const signer = createSigner(keys);
-  const verified = createBoundedMap<{ readonly level: RestrictedLevel; readonly until: number }>(mostVerified);
+  const signer = createSigner(options);
   const opening = `${name}=`;
-
-  function verify(value: string): RestrictedLevel | null {
-    let known = verified.get(value);
-    if (!known) {
-      const signed = signer.verify(value, '');
-      if (!signed?.level) return null;
-      known = { level: signed.level, until: signed.until };
-      verified.set(value, known);
-    }
-    return known.until > now() ? known.level : null;
-  }
-
+  const verify = (value: string): RestrictedLevel | null => signer.verify(value, '')?.level ?? null;
   return {
     name,
     sign: (level, expires) => signer.sign(`${Math.floor(expires)}.${level}`, ''),
@@ -91,61 +80,66 @@ export interface PassCookie {
 const passPrefix = (page: string): string => `pass\n${page}\n`;
 
 /** @param options keys that `createAccessCookie` has checked */
-export function createPassCookie({ name, keys, now = Date.now }: AccessCookieOptions): PassCookie {
-  const signer = createSigner(keys);
-  const opening = `${name}=`;
-  const verified = createBoundedMap<{ readonly page: string; readonly until: number }>(mostVerified);
-
-  function verify(value: string, page: string): true | null {
-    // A value is valid for at most one page.
-    let known = verified.get(value);
-    if (known?.page !== page) {
-      const signed = signer.verify(value, passPrefix(page));
-      if (!signed || signed.level) return null;
-      known = { page, until: signed.until };
-      verified.set(value, known);
-    }
-    return known.until > now() ? true : null;
-  }
-
+export function createPassCookie(options: AccessCookieOptions): PassCookie {
+  const signer = createSigner(options);
+  const opening = `${options.name}=`;
   return {
-    name,
+    name: options.name,
     sign: (page, expires) => signer.sign(String(Math.floor(expires)), passPrefix(page)),
     opens(header, page) {
       // Most requests have no pass.
       if (!header?.includes(opening)) return false;
-      return firstValid(header, opening, mostPasses, (value) => verify(value, page)) ?? false;
+      return firstValid(header, opening, mostPasses, (value) => signer.verify(value, passPrefix(page))) !== null;
     },
   };
 }
 
+/** What a signed value says. */
+interface Signed {
+  readonly prefix: string;
+  readonly level: RestrictedLevel | undefined;
+  /** Epoch milliseconds. */
+  readonly until: number;
+}
+
 /**
- * Signs and verifies values of the form `v1.<key id>.<text>.<HMAC>`. @param prefix signed together with the text, but not part of the
- * value
+ * Signs and verifies values of the form `v1.<key id>.<text>.<HMAC>`. The prefix is signed together with the text, but isn't part of the
+ * value: a value is valid for one prefix only.
  */
-function createSigner(keys: readonly AccessKey[]) {
+function createSigner({ keys, now = Date.now }: AccessCookieOptions) {
   const [first] = keys;
   if (!first) throw new Error('The access cookie needs at least one key.');
   const secrets = new Map(keys.map(({ id, secret }) => [id, secret]));
+  const verified = createBoundedMap<Signed>(mostVerified);
   const hmac = (secret: string, text: string): string => createHmac('sha256', secret).update(text).digest('base64url');
+
+  function signedIn(value: string, prefix: string): Signed | null {
+    if (value.length > longest) return null;
+    const [whole, id = '', expires, level] = form.exec(value) ?? [];
+    const secret = secrets.get(id);
+    if (whole === undefined || secret === undefined) return null;
+    const dot = value.lastIndexOf('.');
+    // Compared as text: 43 base64url characters hold two more bits than 32 bytes, so decoding would accept several spellings.
+    const expected = Buffer.from(hmac(secret, prefix + value.slice(0, dot)));
+    if (!timingSafeEqual(Buffer.from(value.slice(dot + 1)), expected)) return null;
+    return { prefix, level: level as RestrictedLevel | undefined, until: Number(expires) * 1000 };
+  }
+
   return {
     sign(claims: string, prefix: string): string {
       const text = `v1.${first.id}.${claims}`;
       return `${text}.${hmac(first.secret, prefix + text)}`;
     },
-    verify(
-      value: string,
-      prefix: string,
-    ): { readonly level: RestrictedLevel | undefined; readonly until: number } | null {
-      if (value.length > longest) return null;
-      const [whole, id = '', expires, level] = form.exec(value) ?? [];
-      const secret = secrets.get(id);
-      if (whole === undefined || secret === undefined) return null;
-      const dot = value.lastIndexOf('.');
-      // Compared as text: 43 base64url characters hold two more bits than 32 bytes, so decoding would accept several spellings.
-      const expected = Buffer.from(hmac(secret, prefix + value.slice(0, dot)));
-      if (!timingSafeEqual(Buffer.from(value.slice(dot + 1)), expected)) return null;
-      return { level: level as RestrictedLevel | undefined, until: Number(expires) * 1000 };
+    /** What a value says; `null` when it is forged, expired or malformed, or was signed with another prefix. */
+    verify(value: string, prefix: string): Signed | null {
+      let known = verified.get(value);
+      if (known?.prefix !== prefix) {
+        const signed = signedIn(value, prefix);
+        if (!signed) return null;
+        known = signed;
+        verified.set(value, known);
+      }
+      return known.until > now() ? known : null;
     },
   };
 }
