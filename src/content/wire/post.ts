@@ -17,22 +17,15 @@ import {
 } from './values.ts';
 
 const imageObject = z.object({
-  url: text.optional().transform((url) => url ?? ''),
-  alt: text.optional().transform((alt) => alt ?? ''),
-  width: pixels.optional(),
-  height: pixels.optional(),
-  caption: text.optional().transform((caption) => caption ?? ''),
-  credit: text.optional().transform((credit) => credit ?? ''),
+  url: text.default(''),
+  alt: text.default(''),
+  width: pixels.default(null),
+  height: pixels.default(null),
+  caption: text.default(''),
+  credit: text.default(''),
 });
 
-export interface WireImage {
-  readonly url: string;
-  readonly alt: string;
-  readonly width: number | null;
-  readonly height: number | null;
-  readonly caption: string;
-  readonly credit: string;
-}
+export type WireImage = Readonly<z.infer<typeof imageObject>>;
 
 export const imageOf = (value: unknown): { value: WireImage | null } | null => {
   // A bare attachment id has no address to show.
@@ -40,10 +33,8 @@ export const imageOf = (value: unknown): { value: WireImage | null } | null => {
   if (typeof value === 'string') {
     return { value: { url: value, alt: '', width: null, height: null, caption: '', credit: '' } };
   }
-  const parsed = imageObject.safeParse(value);
-  if (!parsed.success) return null;
-  const { url, alt, caption, credit, width, height } = parsed.data;
-  return { value: url === '' ? null : { url, alt, caption, credit, width: width ?? null, height: height ?? null } };
+  const { data } = imageObject.safeParse(value);
+  return data ? { value: data.url === '' ? null : data } : null;
 };
 
 export const image = reading('null or an image with url, alt, width and height', imageOf);
