@@ -4,6 +4,7 @@ import type { ContentReader } from '../lib/content/reader.ts';
 import type { FrontSlot } from '../lib/fronts/model.ts';
 import type { Logger } from '../lib/logging.ts';
 import type { EntryAhead, FetchTarget } from './store/ahead-of-log.server.ts';
+import type { CopiedType } from './store/content-store.server.ts';
 import type { ContentEntry } from './store/entries.server.ts';
 import type { LookUpAnswer } from './sync/lookup.server.ts';
 import type { WordPressProblem } from './wire/fetch.server.ts';
@@ -223,7 +224,7 @@ export interface Content {
   preview(params: URLSearchParams): Promise<PreviewAnswer>;
   status(): SyncStatus;
   /** Whether the first copy of a type is complete, so that a document that isn't in the content store doesn't exist. */
-  isComplete(type: DocumentType | 'comments'): boolean;
+  isComplete(type: CopiedType): boolean;
   /**
    * Fetches a document that the first copy hasn't reached, within limits.
    *

@@ -3,10 +3,9 @@
  * these until the log has a later entry of the same name.
  */
 import { levelOf } from '../../lib/access/model.ts';
-import type { DocumentType } from '../../lib/content/model.ts';
 import type { IngestedSection } from '../ingest/document.ts';
 import { canonicalSlug } from '../wire/values.ts';
-import type { ContentStore } from './content-store.server.ts';
+import type { ContentStore, CopiedType } from './content-store.server.ts';
 import { type ContentEntry, entryName } from './entries.server.ts';
 import type { Fetched } from './write.server.ts';
 
@@ -39,7 +38,7 @@ type Remembered = EntryAhead & {
 
 /** What to ask WordPress for to replace an entry; sections have the id 0. */
 export interface FetchTarget {
-  readonly type: DocumentType | 'comments' | 'sections';
+  readonly type: CopiedType | 'sections';
   readonly id: number;
 }
 

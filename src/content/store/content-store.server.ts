@@ -221,6 +221,10 @@ export const documentTypes: readonly DocumentType[] = [
   'fronts',
 ];
 
+/** What is copied from WordPress, each from a list of its own. */
+export type CopiedType = DocumentType | 'comments';
+export const copiedTypes: readonly CopiedType[] = [...documentTypes, 'comments'];
+
 /** A document's place in a list of WordPress. */
 export interface ListKey {
   /** The field that orders the list, as WordPress writes it; '' when that is the id. */
@@ -253,12 +257,11 @@ export function writeCursor(store: ContentStore, name: string, value: unknown): 
     .run(name, JSON.stringify(value));
 }
 
-export const backfillCursor = (store: ContentStore, type: DocumentType | 'comments'): BackfillCursor =>
+export const backfillCursor = (store: ContentStore, type: CopiedType): BackfillCursor =>
   readCursor(store, `backfill:${type}`, { offset: 0, total: 0, done: false });
 
 /** Whether the first copy of the archive is complete. */
-export const isCopied = (store: ContentStore): boolean =>
-  [...documentTypes, 'comments' as const].every((type) => backfillCursor(store, type).done);
+export const isCopied = (store: ContentStore): boolean => copiedTypes.every((type) => backfillCursor(store, type).done);
 
-export const walkCursor = (store: ContentStore, type: DocumentType | 'comments'): WalkCursor =>
+export const walkCursor = (store: ContentStore, type: CopiedType): WalkCursor =>
   readCursor(store, `walk:${type}`, { offset: 0, last: 0 });

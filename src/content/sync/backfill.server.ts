@@ -2,12 +2,13 @@
  * The first copy of the archive: newest first, so that an edition is available early. Each commit includes the cursor, so that the copy
  * continues where it was after `kill -9`.
  */
-import type { DocumentType } from '../../lib/content/model.ts';
 import { tag } from '../../lib/content/tags.ts';
 import { instantAt } from '../../lib/instants.ts';
 import {
   type BackfillCursor,
   backfillCursor,
+  type CopiedType,
+  copiedTypes,
   documentTypes,
   isCopied,
   readCursor,
@@ -22,8 +23,6 @@ import { idIn } from '../wire/values.ts';
 import type { Applied } from './apply.server.ts';
 import { mayBeOneDocument, type Refresh, type SyncContext } from './refresh.server.ts';
 
-type Kind = DocumentType | 'comments';
-const kinds: readonly Kind[] = [...documentTypes, 'comments'];
 /** Numbers of documents in a request, tried in turn while WordPress fails, so that one broken document doesn't block the others. */
 const sizes = [50, 20, 5, 1] as const;
 const firstSize = 20;
@@ -58,7 +57,7 @@ export function createBackfill(context: SyncContext, refresh: Refresh, onReady: 
 
 function totals(backfill: BackfillState): { done: number; total: number } {
   let [done, total] = [0, 0];
-  for (const kind of kinds) {
+  for (const kind of copiedTypes) {
     const cursor = backfillCursor(backfill.store, kind);
     done += cursor.done ? cursor.total : cursor.offset;
     total += cursor.total;
@@ -73,7 +72,7 @@ function secondsLeft(backfill: BackfillState): number | null {
   return Math.round((((total - done) / (done - backfill.doneAtStart)) * spent) / 1000);
 }
 
-function report(backfill: BackfillState, kind: Kind): void {
+function report(backfill: BackfillState, kind: CopiedType): void {
   if (backfill.now() - backfill.reported < reportEveryMs) return;
   backfill.reported = backfill.now();
   const { done, total } = totals(backfill);
@@ -85,14 +84,19 @@ function report(backfill: BackfillState, kind: Kind): void {
   );
 }
 
-const listOf = (kind: Kind, query: List['query'] = {}): List => ({
+const listOf = (kind: CopiedType, query: List['query'] = {}): List => ({
   path: `/wp/v2/${kind}`,
   orderby: kind === 'comments' ? 'date_gmt' : 'date',
   order: 'desc',
   query,
 });
 
-async function requestChunk(backfill: BackfillState, kind: Kind, position: Position, size: number): Promise<Page> {
+async function requestChunk(
+  backfill: BackfillState,
+  kind: CopiedType,
+  position: Position,
+  size: number,
+): Promise<Page> {
   // A smaller request follows one that failed on every try.
   const options = { signal: backfill.signal, tries: size < firstSize ? 1 : 4 };
   const page = await fetchPage(backfill, listOf(kind), position, size, options);
@@ -101,7 +105,7 @@ async function requestChunk(backfill: BackfillState, kind: Kind, position: Posit
 }
 
 /** Fetches a chunk; where WordPress fails, a smaller one, down to the single broken document. */
-async function fetchChunk(backfill: BackfillState, kind: Kind, position: Position, most: number): Promise<Page> {
+async function fetchChunk(backfill: BackfillState, kind: CopiedType, position: Position, most: number): Promise<Page> {
   for (const size of sizes.filter((each) => each <= most)) {
     try {
       return await requestChunk(backfill, kind, position, size);
@@ -115,7 +119,12 @@ async function fetchChunk(backfill: BackfillState, kind: Kind, position: Positio
   throw new SyncProblem(`WordPress fails on every request size for ${kind}`);
 }
 
-async function rejectOne(backfill: BackfillState, kind: Kind, position: Position, failure: Failure): Promise<Page> {
+async function rejectOne(
+  backfill: BackfillState,
+  kind: CopiedType,
+  position: Position,
+  failure: Failure,
+): Promise<Page> {
   const list = listOf(kind, { _fields: kind === 'comments' ? 'id,date_gmt' : 'id,date,modified_gmt,slug,status' });
   const page = await fetchPage(backfill, list, position, 1, { signal: backfill.signal });
   const seen = wire.summary.safeParse(page.items[0]);
@@ -134,7 +143,7 @@ async function rejectOne(backfill: BackfillState, kind: Kind, position: Position
 
 function storeChunk(
   backfill: BackfillState,
-  kind: Kind,
+  kind: CopiedType,
   { items, answer, next, ended, total }: Page,
 ): Promise<Applied> {
   const length = total ?? next.offset;
@@ -152,7 +161,7 @@ function storeChunk(
 }
 
 /** Fetches one chunk, or all that remain, and fetches the next one while one is being sanitized. */
-async function copyType(backfill: BackfillState, kind: Kind, onlyFirst: boolean): Promise<void> {
+async function copyType(backfill: BackfillState, kind: CopiedType, onlyFirst: boolean): Promise<void> {
   const { offset, done, key = null } = backfillCursor(backfill.store, kind);
   if (done || backfill.signal.aborted || (onlyFirst && offset > 0)) return;
   let pending = fetchChunk(backfill, kind, { offset, key }, onlyFirst ? firstSize : sizes[0]);

@@ -5,7 +5,7 @@
  */
 import type { DocumentType } from '../../lib/content/model.ts';
 import { instantAt } from '../../lib/instants.ts';
-import { documentTypes, readCursor, walkCursor } from '../store/content-store.server.ts';
+import { type CopiedType, copiedTypes, documentTypes, readCursor, walkCursor } from '../store/content-store.server.ts';
 import { topStoriesPage } from '../store/entries.server.ts';
 import { fetchChanges, SyncProblem } from '../wire/fetch.server.ts';
 import { fetchPage, firstPosition, type List, type Page, type Position, pagesOf } from '../wire/list-pages.server.ts';
@@ -145,11 +145,7 @@ async function pollModified(poll: PollContext, type: DocumentType): Promise<void
 }
 
 /** Fetches documents of the content store that a list of WordPress lacks; only WordPress's response for each document withdraws it. */
-async function refreshMissing(
-  poll: PollContext,
-  type: DocumentType | 'comments',
-  ids: readonly number[],
-): Promise<void> {
+async function refreshMissing(poll: PollContext, type: CopiedType, ids: readonly number[]): Promise<void> {
   for (const id of ids.slice(0, mostMissing)) await poll.refresh.document(type, id);
 }
 
@@ -182,7 +178,7 @@ async function pollNewest(poll: PollContext, type: DocumentType): Promise<void> 
  */
 async function endPage(
   poll: PollContext,
-  type: DocumentType | 'comments',
+  type: CopiedType,
   received: readonly number[],
   highest: number,
   ended: boolean,
@@ -202,7 +198,7 @@ async function endPage(
   return ended;
 }
 
-function walkPosition(poll: PollContext, type: DocumentType | 'comments'): Position {
+function walkPosition(poll: PollContext, type: CopiedType): Position {
   const { offset, last } = walkCursor(poll.store, type);
   return { offset, key: last > 0 ? { at: '', id: last } : null };
 }
@@ -309,11 +305,11 @@ async function run(poll: PollContext): Promise<void> {
 }
 
 async function walk(poll: PollContext, pages: number, finished: Set<string>): Promise<boolean> {
-  for (const kind of [...documentTypes, 'comments'] as const) {
+  for (const kind of copiedTypes) {
     for (let page = 0; page < pages && !finished.has(kind) && !poll.signal.aborted; page++) {
       const ended = await (kind === 'comments' ? walkComments(poll) : walkPage(poll, kind));
       if (ended) finished.add(kind);
     }
   }
-  return finished.size === documentTypes.length + 1;
+  return finished.size === copiedTypes.length;
 }

@@ -8,7 +8,7 @@ import { linkTarget } from '../ingest/addresses.ts';
 import type { IngestedSection } from '../ingest/document.ts';
 import type { Ingester } from '../ingest/ingester.server.ts';
 import { alertEntry } from '../store/alert.server.ts';
-import type { ContentStore } from '../store/content-store.server.ts';
+import type { ContentStore, CopiedType } from '../store/content-store.server.ts';
 import type { ContentEntry } from '../store/entries.server.ts';
 import { configuredSection, storedSections } from '../store/navigation.server.ts';
 import type { Fetched } from '../store/write.server.ts';
@@ -32,7 +32,7 @@ export interface SyncContext {
 
 export interface Refresh {
   /** Fetches one document again; whatever the order of deliveries, the content store ends with WordPress's latest state. */
-  document(type: DocumentType | 'comments', id: number, options?: GetOptions): Promise<Applied>;
+  document(type: CopiedType, id: number, options?: GetOptions): Promise<Applied>;
   /** Fetches several documents again; a document that WordPress can't deliver is recorded as rejected, and the others continue. */
   documents(type: DocumentType, ids: readonly number[]): Promise<void>;
   sections(options?: GetOptions): Promise<Applied>;
@@ -79,12 +79,7 @@ function lockedUntilStored<T>(state: RefreshState, key: string, work: (stored: (
   return promise;
 }
 
-const document = (
-  state: RefreshState,
-  type: DocumentType | 'comments',
-  id: number,
-  options?: GetOptions,
-): Promise<Applied> =>
+const document = (state: RefreshState, type: CopiedType, id: number, options?: GetOptions): Promise<Applied> =>
   lockedUntilStored(state, `${type}:${id}`, async (stored) => {
     const found = await fetchOne(state.client, type, id, { signal: state.signal, ...options });
     if (found.kind === 'failed') throw problemOf(state.client, found.failure);

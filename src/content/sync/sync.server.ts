@@ -3,7 +3,7 @@ import { tag } from '../../lib/content/tags.ts';
 import { backOff, createKeyedMutex, type WithLock } from '../../lib/jobs/tasks.ts';
 import { diskProblem } from '../../lib/sqlite-files.server.ts';
 import type { Content, SyncPhase, SyncReport, SyncStatus, TypeProgress } from '../service.ts';
-import { backfillCursor, documentTypes, isCopied } from '../store/content-store.server.ts';
+import { backfillCursor, copiedTypes, isCopied } from '../store/content-store.server.ts';
 import { waitFor } from '../wire/client.server.ts';
 import {
   fetchStatus,
@@ -266,7 +266,7 @@ const syncNow = (sync: SyncState): Promise<SyncReport> =>
 
 function status(sync: SyncState): SyncStatus {
   const progress: Record<string, TypeProgress> = {};
-  for (const type of [...documentTypes, 'comments'] as const) {
+  for (const type of copiedTypes) {
     const cursor = backfillCursor(sync.store, type);
     progress[type] = {
       done: cursor.done ? cursor.total : Math.min(cursor.offset, cursor.total),

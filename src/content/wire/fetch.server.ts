@@ -1,7 +1,7 @@
 /** Reads of WordPress that several parts of sync share: lists, single documents, and the meaning of a failure. */
 
 import type { z } from 'zod';
-import type { DocumentType } from '../../lib/content/model.ts';
+import type { CopiedType } from '../store/content-store.server.ts';
 import type { Fetched } from '../store/write.server.ts';
 import {
   type Client,
@@ -99,7 +99,7 @@ export type FetchedDocument =
 /** One document or comment by id. */
 export async function fetchOne(
   client: Client,
-  type: DocumentType | 'comments',
+  type: CopiedType,
   id: number,
   options?: GetOptions,
 ): Promise<FetchedDocument> {
