@@ -6,7 +6,8 @@ import type { BillingDependencies } from './engine/dependencies.ts';
 import { findEarlier, noteEarlier } from './engine/earlier-owner.server.ts';
 import { storeNote } from './engine/notes.server.ts';
 import { cancellationsOf, forgetCancellations } from './engine/retention.server.ts';
-import { entitlementOf, type StripeState, subscriptionOf } from './subscription-model.ts';
+import { statesOfUser } from './engine/subscriptions.server.ts';
+import { entitlementOf, subscriptionOf } from './subscription-model.ts';
 
 /** @param erase deletes what the site stores about a customer, and adds a job that deletes the customer at Stripe */
 export const billingData = (
@@ -28,7 +29,7 @@ export const billingData = (
 /** Deletes what the site stores, and adds a job that erases the customer at Stripe. Runs within the user's lock. */
 export async function forgetReader(dependencies: BillingDependencies, userId: string): Promise<void> {
   const { database, customers, promotions, subscriptions } = dependencies;
-  const states = (await subscriptions.ofUser(userId)).map(({ state }) => state);
+  const states = await subscriptions.statesOf(userId);
   const user = await database.db.selectFrom('users').select('email').where('id', '=', userId).executeTakeFirst();
   await database.transaction(async (tx) => {
     if (user) await promotions.keep(tx, user.email, states);
@@ -58,7 +59,7 @@ async function exportReader(
   const iso = (at: number): string => new Date(at).toISOString();
   const purchases = await db.selectFrom('purchases').selectAll().where('user_id', '=', userId).execute();
   const notices = await db.selectFrom('billing_notices').selectAll().where('user_id', '=', userId).execute();
-  const states = (await subscriptions.ofUser(userId)).map(({ state }) => state);
+  const states = await subscriptions.statesOf(userId);
   const { isEarlier } = await findEarlier(db, userId);
   return {
     customer: await customers.find(userId),
@@ -97,8 +98,7 @@ async function disownReader(
   tx: AccountsTransaction,
   userId: string,
 ): Promise<void> {
-  const rows = await tx.selectFrom('subscriptions').select('state').where('user_id', '=', userId).execute();
-  const states = rows.flatMap(({ state }) => (state === null ? [] : [JSON.parse(state) as StripeState]));
+  const states = await statesOfUser(tx, userId);
   const hasPrint = states.some((state) => entitlementOf(state, now(), rules.graceDays)?.print);
   if (!hasPrint) await customers.forgetShipping(tx, userId);
   const row = await tx.selectFrom('customers').select('customer').where('user_id', '=', userId).executeTakeFirst();

@@ -276,10 +276,9 @@ function changing(dependencies: BillingDependencies) {
 /** Reads what a reader has. */
 function reading(dependencies: BillingDependencies) {
   const { database, customers, purchases, subscriptions, rules, now } = dependencies;
-  const statesOf = async (userId: string) => (await subscriptions.ofUser(userId)).map(({ state }) => state);
   const repairedAt = createBoundedMap<number>(5000);
   const shown = async (userId: string) => {
-    const states = await statesOf(userId);
+    const states = await subscriptions.statesOf(userId);
     const main = mainSubscription(states, now(), rules.graceDays);
     const others = states.filter((state) => isRunning(state) && state.id !== main?.id);
     return (main ? [main, ...others] : []).map((state) => subscriptionOf(state, now(), rules.graceDays));
@@ -290,7 +289,7 @@ function reading(dependencies: BillingDependencies) {
       return own ? { currency: own.price.currency, own: true } : { currency: currencyOf(country), own: false };
     },
     async entitlements(userId) {
-      return (await statesOf(userId))
+      return (await subscriptions.statesOf(userId))
         .map((state) => entitlementOf(state, now(), rules.graceDays))
         .filter((one) => one !== null)
         .toSorted((a, b) => rankOf(b) - rankOf(a) || b.until - a.until);
@@ -375,7 +374,7 @@ async function runningOf(
   isFresh: boolean,
 ): Promise<StripeState | null> {
   const open = await purchases.open(userId);
-  const states = (await subscriptions.ofUser(userId)).map(({ state }) => state);
+  const states = await subscriptions.statesOf(userId);
   const begun = states.filter(
     (state) => isRunning(state) && (open?.kind !== 'subscribe' || state.purchase !== open.id),
   );

@@ -339,7 +339,7 @@ async function dropDeleted(
   if (customer === null) return false;
   const found = await stripe.customers.retrieve(customer).catch(ifMissing(null));
   if (found && !found.deleted) return false;
-  const states = (await subscriptions.ofUser(userId)).map(({ state }) => state);
+  const states = await subscriptions.statesOf(userId);
   await database.transaction(async (tx) => {
     // The new customer's subscriptions won't show which promotions the reader has had.
     await promotions.keep(tx, email, states);

@@ -47,7 +47,7 @@ async function listInvoices(dependencies: BillingDependencies, userId: string, a
   const params = { customer, limit: pageSize, starting_after: after ?? undefined };
   const page = await stripe.invoices.list(params).catch(ifMissing(null));
   if (page === null) return after === null ? ok(nothing) : refusal(404, messages.unknownInvoice);
-  const states = (await dependencies.subscriptions.ofUser(userId)).map(({ state }) => state);
+  const states = await dependencies.subscriptions.statesOf(userId);
   const names = namesOf(states);
   const refunded = new Set(
     states.flatMap(({ invoices }) => invoices.filter((one) => one.refunded).map(({ id }) => id)),
@@ -81,7 +81,7 @@ async function findCards(dependencies: BillingDependencies, userId: string) {
   const customer = await customers.find(userId);
   if (customer === null || (await findEarlier(database.db, userId)).card) return ok<readonly ChargedCard[]>([]);
   const shown = await subscriptions.running(userId);
-  const running = (await subscriptions.ofUser(userId)).map(({ state }) => state).filter(isRunning);
+  const running = (await subscriptions.statesOf(userId)).filter(isRunning);
   const charged = running
     .filter((state) => !state.byInvoice)
     .toSorted((a, b) => Number(b.id === shown?.id) - Number(a.id === shown?.id));

@@ -106,9 +106,9 @@ export async function changeCard(
   const { id: card } = owner === null ? await stripe.paymentMethods.attach(paymentMethod, { customer }) : method;
   await stripe.customers.update(customer, { invoice_settings: { default_payment_method: card } });
   let waiting: Stripe.PaymentIntent | null = null;
-  const all = await subscriptions.ofUser(session.userId);
+  const all = await subscriptions.statesOf(session.userId);
   // Where the card is refused for an unpaid one, the others keep the card that works.
-  for (const { state: known } of all.toSorted((a, b) => Number(isOverdue(b.state)) - Number(isOverdue(a.state)))) {
+  for (const known of all.toSorted((a, b) => Number(isOverdue(b)) - Number(isOverdue(a)))) {
     // The card of a subscription that has ended can't be changed.
     const state = isLive(known) ? (await subscriptions.reconcile(known.id))?.state : null;
     if (!state || !isRunning(state)) continue;

@@ -61,7 +61,8 @@ export interface Subscriptions {
   /** As {@link Subscriptions.reconcile}, for all subscriptions of a customer, including ended ones. */
   reconcileCustomer(customer: string): Promise<void>;
   get(id: string): Promise<StoredSubscription | null>;
-  ofUser(userId: string): Promise<readonly StoredSubscription[]>;
+  /** All of a reader's subscriptions as they are stored, including ended ones. */
+  statesOf(userId: string): Promise<readonly StripeState[]>;
   /** The stored subscription of a reader that runs: the one with this id; without an id, of several the one that is shown. */
   running(userId: string, id?: string): Promise<StripeState | null>;
   /** As {@link Subscriptions.running}, or the one with this id, as Stripe has it now. @throws Refused where there is none */
@@ -77,20 +78,18 @@ export function createSubscriptions(dependencies: Dependencies): Subscriptions {
   const { stripe, database, rules, now } = dependencies;
   const { db } = database;
   const withLock = createKeyedMutex();
-  const ofUser = (userId: string) => storedOfUser(db, userId);
   const reconcile: Subscriptions['reconcile'] = (id, reason) =>
     withLock(id, () => reconcileSubscription(dependencies, id, reason));
   const running: Subscriptions['running'] = async (userId, id) => {
-    const states = (await ofUser(userId))
-      .map(({ state }) => state)
-      .filter((state) => isRunning(state) && (id === undefined || state.id === id));
-    return mainSubscription(states, now(), rules.graceDays);
+    const states = await statesOfUser(db, userId);
+    const wanted = states.filter((state) => isRunning(state) && (id === undefined || state.id === id));
+    return mainSubscription(wanted, now(), rules.graceDays);
   };
 
   return {
     reconcile,
     running,
-    ofUser,
+    statesOf: (userId) => statesOfUser(db, userId),
     get: (id) => getStored(db, id),
     async reconcileCustomer(customer) {
       for await (const { id } of stripe.subscriptions.list({ customer, status: 'all', limit: 100 }))
@@ -105,21 +104,20 @@ export function createSubscriptions(dependencies: Dependencies): Subscriptions {
   };
 }
 
-const columns = ['grant_id', 'user_id', 'state'] as const;
-
-const readRow = (row: { grant_id: string; user_id: string | null; state: string | null }): StoredSubscription | null =>
-  row.state === null
-    ? null
-    : { grantId: row.grant_id, userId: row.user_id, state: JSON.parse(row.state) as StripeState };
-
 async function getStored(db: Queries, id: string): Promise<StoredSubscription | null> {
-  const row = await db.selectFrom('subscriptions').select(columns).where('id', '=', id).executeTakeFirst();
-  return row ? readRow(row) : null;
+  const row = await db
+    .selectFrom('subscriptions')
+    .select(['grant_id', 'user_id', 'state'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (!row?.state) return null;
+  return { grantId: row.grant_id, userId: row.user_id, state: JSON.parse(row.state) as StripeState };
 }
 
-async function storedOfUser(db: Queries, userId: string): Promise<readonly StoredSubscription[]> {
-  const rows = await db.selectFrom('subscriptions').select(columns).where('user_id', '=', userId).execute();
-  return rows.map(readRow).filter((one) => one !== null);
+/** As {@link Subscriptions.statesOf}, within a transaction. */
+export async function statesOfUser(db: Queries, userId: string): Promise<readonly StripeState[]> {
+  const rows = await db.selectFrom('subscriptions').select('state').where('user_id', '=', userId).execute();
+  return rows.flatMap(({ state }) => (state === null ? [] : [JSON.parse(state) as StripeState]));
 }
 
 async function reconcileSubscription(
@@ -364,9 +362,8 @@ async function queueNotices(
     .where('state', '=', 'open')
     .where('id', '=', state.purchase ?? '')
     .executeTakeFirst();
-  const others = (await storedOfUser(tx, userId)).some(
-    ({ state: other }) =>
-      other.id !== state.id && (isRunning(other) || entitlementOf(other, now(), rules.graceDays) !== null),
+  const others = (await statesOfUser(tx, userId)).some(
+    (other) => other.id !== state.id && (isRunning(other) || entitlementOf(other, now(), rules.graceDays) !== null),
   );
   const notices = noticesOf(state, now(), rules, { announced: isAnnounced, others }).filter(
     ({ message }) => message.kind !== 'welcome-tier' || !open,
