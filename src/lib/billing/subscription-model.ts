@@ -338,48 +338,6 @@ export function subscriptionOf(state: StripeState, now: number, graceDays: numbe
   };
 }
 
-/** What a digest covers; times in Unix seconds, as at Stripe. */
-interface DigestFields {
-  readonly status: string;
-  readonly price: string | null;
-  readonly periodEnd: number | null;
-  readonly cancelAtPeriodEnd: boolean;
-  readonly cancelAt: number | null;
-  readonly latestInvoice: string | null;
-  /** `null` in rows that were stored without them: these differ from Stripe's list and are fetched again. */
-  readonly discounts: readonly string[] | null;
-  readonly pause: { readonly behavior: string; readonly resumesAt: number | null } | null;
-}
-
-/** A digest that shows differences without fetching invoices. */
-export const digestText = (fields: DigestFields): string =>
-  JSON.stringify([
-    fields.status,
-    fields.price,
-    fields.periodEnd,
-    fields.cancelAtPeriodEnd,
-    fields.cancelAt,
-    fields.latestInvoice,
-    fields.discounts,
-    ...(fields.pause ? [fields.pause.behavior, fields.pause.resumesAt] : []),
-  ]);
-
-/** The digest of a stored subscription; `digest` of fetch-subscription.server.ts makes it from Stripe's list. */
-export function digestOf(state: StripeState): string {
-  const seconds = (at: number | null): number | null => (at === null ? null : at / 1000);
-  const { status, price, periodEnd, cancelAtPeriodEnd, cancelAt, invoices, discounts = null, pause } = state;
-  return digestText({
-    status,
-    price: price.id,
-    periodEnd: seconds(periodEnd),
-    cancelAtPeriodEnd,
-    cancelAt: seconds(cancelAt),
-    latestInvoice: invoices[0]?.id ?? null,
-    discounts,
-    pause: pause ? { behavior: pause.behavior, resumesAt: seconds(pause.resumesAt) } : null,
-  });
-}
-
 /** Shorter periods are announced only if a promotion or trial ends with them, or the next bill is higher. */
 const announcedMs = 14 * day;
 

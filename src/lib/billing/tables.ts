@@ -56,7 +56,7 @@ export interface SubscriptionsTable {
   grant_id: string;
   /** A `StripeState`, JSON; `null` until the first answer. */
   state: string | null;
-  /** Shows a difference from Stripe's state, see `digestOf`. */
+  /** Shows a difference from Stripe's state, see `digest` of engine/fetch-subscription.server.ts. */
   digest: string | null;
   /** When it renews; `null`: it doesn't, or that isn't announced. */
   renews: number | null;

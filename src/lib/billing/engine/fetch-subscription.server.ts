@@ -6,7 +6,6 @@ import type { Tax } from '../schema.ts';
 import {
   type CollectionPause,
   type DisputeState,
-  digestText,
   type InvoiceState,
   isOver,
   isUnpaid,
@@ -423,18 +422,22 @@ function plannedPrice(subscription: Stripe.Subscription, priceOf: PriceBook): Kn
   return id === null ? null : priceOf(id);
 }
 
-/** As `digestOf` of subscription-model.ts, from Stripe's list of subscriptions. */
-export function digest(one: Stripe.Subscription): string {
+/**
+ * What shows in Stripe's list of subscriptions whether one has changed.
+ *
+ * @param latestInvoice of the invoices that were fetched with it, if they were
+ */
+export function digest(one: Stripe.Subscription, latestInvoice = idOf(one.latest_invoice)): string {
   const [item] = one.items.data;
   const pause = one.pause_collection;
-  return digestText({
-    status: one.status,
-    price: item?.price.id ?? null,
-    periodEnd: item?.current_period_end ?? null,
-    cancelAtPeriodEnd: one.cancel_at_period_end,
-    cancelAt: one.cancel_at,
-    latestInvoice: idOf(one.latest_invoice),
-    discounts: discountIds(one),
-    pause: pause ? { behavior: pause.behavior, resumesAt: pause.resumes_at } : null,
-  });
+  return JSON.stringify([
+    one.status,
+    item?.price.id ?? null,
+    item?.current_period_end ?? null,
+    one.cancel_at_period_end,
+    one.cancel_at,
+    latestInvoice,
+    discountIds(one),
+    ...(pause ? [pause.behavior, pause.resumes_at] : []),
+  ]);
 }

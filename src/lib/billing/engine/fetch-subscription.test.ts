@@ -5,7 +5,7 @@
 import type Stripe from 'stripe';
 import { describe, expect, it } from 'vitest';
 import { noticesOf } from '../notices.ts';
-import { digestOf, isLost, type KnownPrice, type StripeState } from '../subscription-model.ts';
+import { isLost, type KnownPrice, type StripeState } from '../subscription-model.ts';
 import { digest, type FetchedSubscription, NotOurs, pricesIn, readState } from './fetch-subscription.server.ts';
 
 const known = (id: string, change: Partial<KnownPrice> = {}): KnownPrice => ({
@@ -130,9 +130,15 @@ describe('a Trial Offer', () => {
       });
       expect(pricesIn(asking)).toContain('to_1');
       // The nightly comparison finds no difference.
-      expect(digestOf(state)).toBe(digest({ ...asking.subscription, latest_invoice: 'in_0' } as Stripe.Subscription));
+      const listed = { ...asking.subscription, latest_invoice: 'in_0' } as Stripe.Subscription;
+      expect(digest(asking.subscription, 'in_0')).toBe(digest(listed));
     },
   );
+});
+
+it('is seen by the nightly comparison when it is paused', () => {
+  const pause = { behavior: 'keep_as_draft', resumes_at: seconds(90) };
+  expect(digest(asked([], { pause_collection: pause }).subscription)).not.toBe(digest(asked([]).subscription));
 });
 
 describe('paid time', () => {

@@ -9,7 +9,6 @@ import { messages } from '../messages.ts';
 import { cancelledKey, noticesOf } from '../notices.ts';
 import {
   awaitsCard,
-  digestOf,
   entitlementOf,
   isEnding,
   isLive,
@@ -23,6 +22,7 @@ import {
 import { cancelNow, cancelUnpaid, refundSince, resume } from './cancel.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import {
+  digest,
   type FetchedSubscription,
   fetchSubscription,
   idOf,
@@ -140,7 +140,7 @@ async function reconcileSubscription(
     const kind = isAnnounced ? 'announced-amount' : 'amount';
     await jobs.add(database.db, { kind, subject: id, once: true, due: now() + previewAgainMs });
   }
-  const written = await store(dependencies, { id, request, userId, state, isAnnounced });
+  const written = await store(dependencies, { id, request, found, isAnnounced });
   if (written === null) {
     // Another process sent a later request and stored its answer first: it is unknown which answer is newer, so the subscription
     // is fetched again.
@@ -193,7 +193,12 @@ async function fetchAndAct(dependencies: Dependencies, id: string, reason?: Reco
     fetched = await fetchSubscription(dependencies, id);
     state = readState(fetched, catalog.known, before);
   }
-  return { state, userId: await ownerOf(dependencies, fetched) };
+  const { subscription, invoices } = fetched;
+  return {
+    state,
+    digest: digest(subscription, invoices[0]?.id ?? null),
+    userId: await ownerOf(dependencies, fetched),
+  };
 }
 
 /** Cancels a subscription whose purchase was abandoned: it must not be paid, and gives no free access. */
@@ -296,14 +301,14 @@ interface StateToStore {
   readonly id: string;
   /** Number of the request. */
   readonly request: number;
-  readonly userId: string | null;
-  readonly state: StripeState;
+  readonly found: Awaited<ReturnType<typeof fetchAndAct>>;
   readonly isAnnounced: boolean;
 }
 
 /** @returns the access grant and the new disputes; `null` if a later request was already answered */
-async function store(dependencies: Dependencies, { id, request, userId, state, isAnnounced }: StateToStore) {
+async function store(dependencies: Dependencies, { id, request, found, isAnnounced }: StateToStore) {
   const { database, now } = dependencies;
+  const { state, userId } = found;
   return database.transaction(async (tx) => {
     const row = await tx
       .updateTable('subscriptions')
@@ -312,7 +317,7 @@ async function store(dependencies: Dependencies, { id, request, userId, state, i
         state: JSON.stringify(state),
         answered: request,
         updated: now(),
-        digest: digestOf(state),
+        digest: found.digest,
         renews: renewsAt(state),
         // If the reader was deleted in the meantime, the row must not name the reader again.
         user_id: userId,
