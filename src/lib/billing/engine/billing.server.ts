@@ -25,7 +25,6 @@ import {
   subscriptionOf,
 } from '../subscription-model.ts';
 import { type OwnStripe, openOwnStripe } from './account.server.ts';
-import { countRefusedCards, limitSubject, withinCardLimit, withinLimit } from './card-attempts.server.ts';
 import { createCatalog } from './catalog.server.ts';
 import { confirm, refuseUsedPromotion, subscribe } from './checkout.server.ts';
 import { amountOff, tryCoupon } from './coupons.server.ts';
@@ -34,9 +33,10 @@ import type { BillingDependencies, BillingJobKind } from './dependencies.ts';
 import { refuseEarlierCard } from './earlier-owner.server.ts';
 import { createInvoices } from './invoices.server.ts';
 import { createWorker, type WorkerStats } from './jobs.server.ts';
+import { limitSubject, withinCardLimit, withinLimit } from './limits.server.ts';
 import { createMaintenance } from './maintenance.server.ts';
 import { fetchAttempt, offerCardSetup } from './payments.server.ts';
-import { abandonAndRestore, quotePlanSwitch, switchPlan } from './plan-switches.server.ts';
+import { quotePlanSwitch, switchPlan } from './plan-switches.server.ts';
 import { createPromotions, createPurchases, type Purchase } from './purchases.server.ts';
 import { createQuoteCache, quoteNew, quoteOpen } from './quotes.server.ts';
 import {
@@ -142,13 +142,7 @@ export async function createBilling(options: BillingOptions): Promise<RunningBil
     worker.nudge();
   };
   const maintenance = createMaintenance(dependencies, forget, checkKey);
-  const ending = {
-    fetchAttempt: (id: string) => fetchAttempt(dependencies, id),
-    abandon: (purchase: Purchase) => abandonAndRestore(dependencies, purchase),
-  };
-  const worker = createWorker(dependencies, maintenance.tasks, (intent) =>
-    countRefusedCards(dependencies, ending, intent),
-  );
+  const worker = createWorker(dependencies, maintenance.tasks);
   await catalog
     .load()
     .catch((error: unknown) => log.warn({ err: error }, 'Stripe’s prices can’t be read from the database yet'));
@@ -202,11 +196,7 @@ function selling(dependencies: BillingDependencies, { publishableKey, scriptUrl 
         withLock(session.userId, () =>
           asResult(() =>
             withinCardLimit(limiter, subject, () =>
-              asResult(() =>
-                withCustomerAtStripe(dependencies, session, () =>
-                  subscribe(dependencies, session, body, clientAddress),
-                ),
-              ),
+              withCustomerAtStripe(dependencies, session, () => subscribe(dependencies, session, body, clientAddress)),
             ),
           ),
         ),
@@ -214,7 +204,7 @@ function selling(dependencies: BillingDependencies, { publishableKey, scriptUrl 
     },
     confirm: (session, id, clientAddress = null) =>
       withinCardLimit(limiter, limitSubject(session, clientAddress), () =>
-        withLock(session.userId, () => asResult(() => confirm(dependencies, session, id))),
+        withLock(session.userId, () => confirm(dependencies, session, id)),
       ),
   } satisfies Partial<Billing>;
 }
@@ -253,10 +243,8 @@ function changing(dependencies: BillingDependencies) {
       // A client secret lets its holder try cards, so an account with too many refused cards gets none.
       return change(session, () =>
         withinCardLimit(limiter, subject, () =>
-          asResult(() =>
-            withCustomerAtStripe(dependencies, session, async () =>
-              offerCardSetup(dependencies, await customers.ensure(session), subject),
-            ),
+          withCustomerAtStripe(dependencies, session, async () =>
+            offerCardSetup(dependencies, await customers.ensure(session), subject),
           ),
         ),
       );
@@ -264,9 +252,7 @@ function changing(dependencies: BillingDependencies) {
     usePaymentMethod: (session, paymentMethod, clientAddress = null) =>
       change(session, () =>
         withinCardLimit(limiter, limitSubject(session, clientAddress), () =>
-          asResult(() =>
-            withCustomerAtStripe(dependencies, session, () => changeCard(dependencies, session, paymentMethod)),
-          ),
+          withCustomerAtStripe(dependencies, session, () => changeCard(dependencies, session, paymentMethod)),
         ),
       ),
     saveShipping: (session, shipping) => asResult(() => saveShipping(dependencies, session, shipping)),

@@ -1,60 +1,16 @@
 /**
- * Limits for calls to Stripe, for guesses, and for refused cards. A client secret lets its holder try cards in the browser, without our
- * calls: each refusal arrives as a webhook, counts for the account like one of our own calls, and an intent with too many is canceled.
+ * Cards that are refused in the browser. A client secret lets its holder try cards there, without our calls: each refusal arrives as a
+ * webhook, counts for the account like one of our own calls, and an intent with too many is canceled.
  */
 import { sql } from 'kysely';
 import type Stripe from 'stripe';
-import type { Session } from '../../accounts/service.ts';
 import type { AccountsTransaction, Queries } from '../../database.ts';
-import type { Limiter, LimitSubject } from '../../http/limiter.server.ts';
-import type { LimitName } from '../../http/limits.ts';
-import type { Billed } from '../service.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { idOf } from './fetch-subscription.server.ts';
 import { findNote, pruneNotes, storeNote } from './notes.server.ts';
-import type { PaymentAttempt } from './payments.server.ts';
-import type { Purchase } from './purchases.server.ts';
-import { isMissing, overLimit } from './stripe.server.ts';
-
-/** What a limit counts a call under. @param clientAddress network address; `null` if it isn't known */
-export const limitSubject = (session: Session | null, clientAddress: string | null): LimitSubject => ({
-  ...(clientAddress !== null && { address: clientAddress }),
-  ...(session && { account: session.email }),
-});
-
-/** Runs a call to Stripe within its limit; over the limit it isn't run, and the answer is 429. */
-export async function withinLimit<T>(
-  limiter: Limiter,
-  name: LimitName,
-  subject: LimitSubject,
-  work: () => Promise<Billed<T>>,
-): Promise<Billed<T>> {
-  const over = await limiter.count(name, subject);
-  return over ? overLimit(over) : work();
-}
-
-/**
- * Runs a call that tries a card, and counts it when the card is refused.
- *
- * @returns the call's result; 429 without running it if too many cards were refused
- */
-export async function withinCardLimit<T>(
-  limiter: Limiter,
-  subject: LimitSubject,
-  work: () => Promise<Billed<T>>,
-): Promise<Billed<T>> {
-  // Counted before the call, so that parallel tries count.
-  const over = await limiter.count('card', subject);
-  if (over) return overLimit(over);
-  let refused = false;
-  try {
-    const answer = await work();
-    refused = !answer.ok && answer.status === 402;
-    return answer;
-  } finally {
-    if (!refused) await limiter.release('card', subject);
-  }
-}
+import { fetchAttempt } from './payments.server.ts';
+import { abandonAndRestore } from './plan-switches.server.ts';
+import { isMissing } from './stripe.server.ts';
 
 /** The most cards that may be refused through one client secret. */
 const mostPerIntent = 8;
@@ -86,17 +42,8 @@ export async function noteRefusedCard(
   await jobs.add(tx, { kind: 'refused-card', subject: intent, once: true });
 }
 
-export interface PurchaseEnding {
-  fetchAttempt(subscription: string): Promise<PaymentAttempt>;
-  abandon(purchase: Purchase): Promise<unknown>;
-}
-
 /** Counts the refused cards of an intent since the last time, and cancels the intent after too many. */
-export async function countRefusedCards(
-  dependencies: BillingDependencies,
-  ending: PurchaseEnding,
-  id: string,
-): Promise<void> {
+export async function countRefusedCards(dependencies: BillingDependencies, id: string): Promise<void> {
   const { stripe, database, customers, purchases, limiter, log, now, withLock } = dependencies;
   const { db } = database;
   const countOf = async (key: string): Promise<number> => Number((await findNote(db, key))?.value ?? 0);
@@ -121,8 +68,8 @@ export async function countRefusedCards(
   if (isSaved) return;
   if (refused < mostPerIntent || intent.status === 'succeeded' || intent.status === 'canceled') return;
   log.warn({ intent: id, refused }, 'Too many cards were refused through one intent; it is canceled');
-  if (open?.subscription && (await ending.fetchAttempt(open.subscription)).intent?.value.id === id) {
-    await withLock(userId ?? id, () => ending.abandon(open));
+  if (open?.subscription && (await fetchAttempt(dependencies, open.subscription)).intent?.value.id === id) {
+    await withLock(userId ?? id, () => abandonAndRestore(dependencies, open));
   } else if (intent.object === 'setup_intent') await cancelSetup(stripe, id);
 }
 

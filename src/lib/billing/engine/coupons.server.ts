@@ -8,9 +8,9 @@ import type { Session } from '../../accounts/service.ts';
 import { tooManyTries } from '../../http/answer.ts';
 import { couponMessages } from '../messages.ts';
 import type { Price } from '../schema.ts';
-import { limitSubject } from './card-attempts.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { idOf } from './fetch-subscription.server.ts';
+import { limitSubject } from './limits.server.ts';
 import { ifMissing, Refused, throwRefused } from './stripe.server.ts';
 
 type Dependencies = Pick<BillingDependencies, 'stripe' | 'limiter' | 'rules' | 'now'>;

@@ -7,6 +7,7 @@ import { createFailureLog } from '../../logging.ts';
 import { inSpan } from '../../tracing.ts';
 import { metadataFields } from '../schema.ts';
 import { cancelUnpaid, refundSince, voidSwitch } from './cancel.server.ts';
+import { countRefusedCards } from './card-attempts.server.ts';
 import type { BillingDependencies, BillingJobKind } from './dependencies.ts';
 import { idOf } from './fetch-subscription.server.ts';
 import { restoreReleased } from './plan-switches.server.ts';
@@ -38,14 +39,9 @@ const backOffMs = [1000, 5 * 60_000] as const;
 
 type Works = Readonly<Record<BillingJobKind, (subject: string) => Promise<unknown>>>;
 
-/** @param countRefusedCards of an intent, see card-attempts.server.ts */
-export function createWorker(
-  dependencies: BillingDependencies,
-  tasks: readonly BackgroundTask[],
-  countRefusedCards: (intent: string) => Promise<void>,
-) {
+export function createWorker(dependencies: BillingDependencies, tasks: readonly BackgroundTask[]) {
   const { database, jobs, log, now } = dependencies;
-  const works = worksOf(dependencies, countRefusedCards);
+  const works = worksOf(dependencies);
   const runTasks = createTaskRunner(tasks, dependencies);
   const counts = { tried: 0, failed: 0, waiting: 0, disputes: 0 };
   /** When the next waiting job is due, epoch milliseconds. */
@@ -136,7 +132,7 @@ async function work(
   await jobs.complete(job);
 }
 
-function worksOf(dependencies: BillingDependencies, countRefusedCards: (intent: string) => Promise<void>): Works {
+function worksOf(dependencies: BillingDependencies): Works {
   const { stripe, customers, subscriptions, catalog } = dependencies;
   return {
     catalogue: () => catalog.refresh(),
@@ -152,7 +148,7 @@ function worksOf(dependencies: BillingDependencies, countRefusedCards: (intent: 
     },
     'erase-customer': (id) => eraseCustomer(dependencies, id),
     'erase-shipping': (id) => customers.eraseShipping(id),
-    'refused-card': countRefusedCards,
+    'refused-card': (id) => countRefusedCards(dependencies, id),
   };
 }
 
