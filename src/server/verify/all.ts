@@ -25,7 +25,7 @@ export interface VerifyOptions {
 export function allChecks({ config, pluginVersion, mailTo, log }: VerifyOptions): Check[] {
   const { siteUrl, stripe: settings } = config;
   const missing = stripeMissing(settings?.secretKey);
-  const stripe = settings && missing === null ? openStripe(settings, undefined, throughFetch) : null;
+  const stripe = settings && missing === null ? openStripe(settings, throughFetch) : null;
   const plans = offerOf([]).plans.map(({ id }) => id);
   return [
     wordpressCheck(config.wordpress, siteUrl, pluginVersion),

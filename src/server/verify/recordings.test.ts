@@ -41,7 +41,7 @@ const standIns: Readonly<Record<string, () => Promise<{ checks: Check[]; stop: (
   async stripe() {
     const { access, stop } = await startStripe({ siteUrl });
     const through: typeof fetch = (input, init) => globalThis.fetch(input, init);
-    const stripe = openStripe(access, undefined, through);
+    const stripe = openStripe(access, through);
     const plans = offerOf([]).plans.map(({ id }) => id);
     const account = { stripe, missing: null, siteUrl, scriptUrl: access.scriptUrl, plans };
     const sales = { stripe, settings: { ...access, tax: false }, siteUrl, log: silent };

@@ -22,7 +22,7 @@ type Fetch = typeof globalThis.fetch;
 
 function checks(through: Fetch = fetch): { sales: Check[]; account: Check[] } {
   const { access } = running;
-  const stripe = openStripe(access, undefined, through);
+  const stripe = openStripe(access, through);
   const settings = { ...access, tax: false };
   const plans = offerOf([]).plans.map(({ id }) => id);
   return {

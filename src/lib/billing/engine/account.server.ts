@@ -63,7 +63,7 @@ export function openOwnStripe(options: Options): OwnStripe {
     if (problem !== null) throw new Error(problem);
   }
 
-  return { stripe: openStripe(access, undefined, throughFetch, refuseWrong), keyProblem, checkKey };
+  return { stripe: openStripe(access, throughFetch, refuseWrong), keyProblem, checkKey };
 }
 
 /** @returns the problem with the key, as a sentence for the operator; `null`: none */
@@ -72,7 +72,7 @@ async function findProblem({ access, database: { db }, log, now, throughFetch }:
   let ours = await account();
   if (!/^[rs]k_live_/.test(access.secretKey))
     return ours === null ? null : `STRIPE_SECRET_KEY is a test-mode key. ${remedyFor(ours)}`;
-  const id = await fetchAccount(openStripe(access, undefined, throughFetch));
+  const id = await fetchAccount(openStripe(access, throughFetch));
   if (id === null) {
     log.warn({}, "STRIPE_SECRET_KEY may not read its account, so the site can't check whether it is the right key");
     return null;

@@ -24,7 +24,6 @@ const timeoutMs = 10_000;
 /** @param apiUrl without a trailing slash @param before awaited before each request, which fails if it throws */
 export function openStripe(
   { secretKey, apiUrl }: { readonly secretKey: string; readonly apiUrl: string },
-  timeout = timeoutMs,
   throughFetch?: typeof globalThis.fetch,
   before?: () => Promise<void>,
 ): Stripe {
@@ -35,7 +34,7 @@ export function openStripe(
     host: hostname,
     port: port || undefined,
     protocol: protocol === 'http:' ? 'http' : 'https',
-    timeout,
+    timeout: timeoutMs,
     maxNetworkRetries: 1,
     telemetry: false,
     appInfo: { name: 'Broadsheet' },
