@@ -11,9 +11,9 @@ import {
   taxFields,
 } from '../../lib/billing/schema.ts';
 import { longDayInZone } from '../../lib/day-in-zone.ts';
-import { formatTaxed } from '../../lib/money.ts';
+import { formatSum, formatTaxed } from '../../lib/money.ts';
 import { order as messages, paywall } from '../../lib/plans/messages.ts';
-import { dailyRate, intervalName, money, priceInWords, type Rate, rateOf, savingOf } from '../../lib/plans/model.ts';
+import { dailyRate, intervalName, priceInWords, type Rate, rateOf, savingOf } from '../../lib/plans/model.ts';
 import { Notice } from '../shared/notice.tsx';
 import { useRetryOnline } from '../shared/online.ts';
 import parts from '../shared/shared.module.css';
@@ -63,7 +63,7 @@ export function Offer({ price, choices, locked, onChoose }: OfferProps) {
             <span>
               <b>{choiceName(each)}</b> {priceInWords(rateOf(each))}
               {saving(rateOf(each)) > 0 && (
-                <em className={styles.saving}> {messages.saves(money(saving(rateOf(each)), each.currency))}</em>
+                <em className={styles.saving}> {messages.saves(formatSum(saving(rateOf(each)), each.currency))}</em>
               )}
             </span>
           </label>
@@ -109,7 +109,7 @@ export function Coupon({ state, pressed, currency, locked, onApply, onRemove }: 
 
   if (state.kind === 'applied') {
     const { amountOff, percentOff } = state;
-    const off = percentOff !== null ? `${percentOff}%` : amountOff !== null ? money(amountOff, currency) : '';
+    const off = percentOff !== null ? `${percentOff}%` : amountOff !== null ? formatSum(amountOff, currency) : '';
     return (
       <div className={styles.applied}>
         <p role="status">
@@ -266,7 +266,7 @@ interface TotalsProps {
 /** What is due today and later (spec section 2, "Paywall modal"). Every sum is Stripe's. */
 export function Totals({ price, quote, asking }: TotalsProps) {
   const currency = quote?.currency ?? price.currency;
-  const inMoney = (amount: number) => money(amount, currency);
+  const inMoney = (amount: number) => formatSum(amount, currency);
   // Without an address the sums lack the tax.
   const known = quote && !asking && !quote.needs ? quote : null;
   const waiting = (

@@ -1,5 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import { productOf, visitorKinds } from '../accounts/products.ts';
+import { formatSum } from '../money.ts';
 import {
   comparison,
   dailyRate,
@@ -7,7 +8,6 @@ import {
   intervalName,
   kindsAbove,
   linksOf,
-  money,
   offerIn,
   offerOf,
   planBy,
@@ -22,6 +22,7 @@ import {
   tier,
   tiers,
   yearlySaving,
+  yearlySavingText,
 } from './model.ts';
 import { catalog, price } from './testing.ts';
 
@@ -74,7 +75,7 @@ describe('the promotional price', () => {
     expect(penny?.promotion.heading).toBe('Read the Sun for a PENNY A DAY');
     expect(penny && dailyRate(penny, penny.promotion)).toBe('$0.01/Day');
     expect(penny?.promotion.subheading).toBe('Full dues ($120/year) billed after 60 days');
-    expect(penny && money(dueOnJoining(penny), penny.currency)).toBe('$0.60');
+    expect(penny && formatSum(dueOnJoining(penny), penny.currency)).toBe('$0.60');
   });
 
   it('has a default heading, and says when full dues are billed, if the catalog has no texts', () => {
@@ -116,7 +117,7 @@ test.each([
 });
 
 test('money shows cents only if there are any', () => {
-  expect([money(12_000, 'usd'), money(1250, 'USD'), money(0, 'usd')]).toEqual(['$120', '$12.50', '$0']);
+  expect([formatSum(12_000, 'usd'), formatSum(1250, 'USD'), formatSum(0, 'usd')]).toEqual(['$120', '$12.50', '$0']);
 });
 
 test('a plan is named after its tier, and says if it includes print', () => {
@@ -141,9 +142,7 @@ describe('prices in other currencies', () => {
   });
 
   it('get one text for each wording, with the currencies that share it', () => {
-    const label = (sold: typeof offer) =>
-      money(yearlySaving(sold, 'sun-reader'), planBy(sold, 'sun-reader', 'year')?.currency ?? '');
-    expect(textsIn(offer, label)).toEqual([
+    expect(textsIn(offer, yearlySavingText('sun-reader'))).toEqual([
       { text: '$24', currencies: ['usd', 'eur'] },
       { text: '£2', currencies: ['gbp'] },
     ]);

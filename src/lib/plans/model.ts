@@ -183,21 +183,21 @@ export const planById = ({ plans }: Offer, id: string): Plan | null => plans.fin
 export const planBy = (offer: Offer, of: TierId, interval: 'month' | 'year', print = false): Plan | null =>
   plansOf(offer, of).find((plan) => plan.interval === interval && plan.count === 1 && plan.print === print) ?? null;
 
-/** "$120", and "$0.60" where there are cents (spec section 9). */
-export const money = formatSum;
-
 /**
- * A function that formats an amount of a plan, for `InCurrency.astro`: the plan's amount, or the one that `sum` returns; empty without
- * the plan.
+ * A text about a plan in each currency, for `InCurrency.astro`; empty without the plan.
  *
  * @param find finds the plan in the offer of a currency
  */
-export const sumOf =
-  (find: (offer: Offer) => Plan | null, sum: (plan: Plan) => number = ({ amount }) => amount) =>
+export const textOf =
+  <Found extends Plan>(find: (offer: Offer) => Found | null, text: (plan: Found) => string) =>
   (offer: Offer): string => {
     const plan = find(offer);
-    return plan ? money(sum(plan), plan.currency) : '';
+    return plan ? text(plan) : '';
   };
+
+/** {@link textOf} the plan's amount, or the amount that `sum` returns. */
+export const sumOf = (find: (offer: Offer) => Plan | null, sum: (plan: Plan) => number = ({ amount }) => amount) =>
+  textOf(find, (plan) => formatSum(sum(plan), plan.currency));
 
 /** What is billed, and how often. */
 export type Rate = Pick<Plan, 'amount' | 'currency' | 'interval' | 'count'>;
@@ -214,11 +214,11 @@ export const intervalName = ({ interval, count }: Pick<Rate, 'interval' | 'count
   count === 1 ? interval : `${count} ${interval}s`;
 
 /** "$12/month". */
-export const priceLabel = (rate: Rate): string => `${money(rate.amount, rate.currency)}/${intervalName(rate)}`;
+export const priceLabel = (rate: Rate): string => `${formatSum(rate.amount, rate.currency)}/${intervalName(rate)}`;
 
 /** "$120 a year", "$30 every 3 months". */
 export const priceInWords = (rate: Rate): string =>
-  `${money(rate.amount, rate.currency)} ${rate.count === 1 ? 'a' : 'every'} ${intervalName(rate)}`;
+  `${formatSum(rate.amount, rate.currency)} ${rate.count === 1 ? 'a' : 'every'} ${intervalName(rate)}`;
 
 /** "Sun Member with the print edition". */
 export const planName = (plan: Pick<Plan, 'tier' | 'print'>): string =>
@@ -250,6 +250,12 @@ export const savingOf = (year: Rate | null | undefined, month: Rate | null | und
 /** {@link savingOf} for the ordinary plans of a tier. */
 export const yearlySaving = (offer: Offer, of: TierId): number =>
   savingOf(planBy(offer, of, 'year'), planBy(offer, of, 'month'));
+
+/** {@link yearlySaving} as a text in each currency, for `InCurrency.astro`. */
+export const yearlySavingText =
+  (of: TierId) =>
+  (offer: Offer): string =>
+    formatSum(yearlySaving(offer, of), planBy(offer, of, 'year')?.currency ?? publication.billing.currencies.standard);
 
 /** Minor units that the print edition adds to a year of a tier; `null` unless the tier is sold with and without it. */
 export function printSurcharge(offer: Offer, of: TierId): number | null {
