@@ -2,9 +2,8 @@
 import { useStore } from '@nanostores/react';
 import { Elements, useElements, useStripe } from '@stripe/react-stripe-js';
 import type { Stripe, StripeElements, StripeExpressCheckoutElementConfirmEvent } from '@stripe/stripe-js';
-import { atom, type ReadableAtom } from 'nanostores';
+import { atom } from 'nanostores';
 import { type SyntheticEvent, useEffect, useMemo, useRef, useState } from 'react';
-import type * as client from '../../lib/billing/client.ts';
 import { chargePaymentMethod, plans as fetchPlans, refusalOf, setupIntent } from '../../lib/billing/client.ts';
 import type { PlansAnswer } from '../../lib/billing/schema.ts';
 import type { Refused } from '../../lib/http/ask.ts';
@@ -30,7 +29,7 @@ export default function Card() {
   const [plans, setPlans] = useState<PlansAnswer | null>(null);
   const [failed, setFailed] = useState(false);
   const [attempt, setAttempt] = useState(0);
-  const [flow] = useState(() => createCardFlow({ setupIntent, chargePaymentMethod }, () => void refreshSession()));
+  const [flow] = useState(createCardFlow);
   const { step } = useStore(flow.$state);
   const script = useStripeScript(plans, true);
   const thanks = useRef<HTMLParagraphElement>(null);
@@ -167,14 +166,14 @@ function Form({ flow }: { flow: CardFlow }) {
   );
 }
 
-export interface CardState {
+interface CardState {
   /** `confirming`: the bank has to confirm an open invoice. */
   readonly step: 'form' | 'saving' | 'confirming' | 'saved';
   readonly error: { readonly text: string; readonly detail: string | null } | null;
 }
 
 /** The card form, as far as saving a card uses it. */
-export interface CardSaver {
+interface CardSaver {
   /** Checks what was typed. */
   check(): Promise<CardResult<null>>;
   /** Saves the card with a setup intent; the bank may have to confirm. @returns `pm_…` */
@@ -183,19 +182,12 @@ export interface CardSaver {
   authenticate(clientSecret: string): Promise<CardResult<null>>;
 }
 
-export interface CardFlow {
-  readonly $state: ReadableAtom<CardState>;
-  save(saver: CardSaver): Promise<void>;
-  clear(): void;
-}
-
-export type CardCalls = Pick<typeof client, 'setupIntent' | 'chargePaymentMethod'>;
+type CardFlow = ReturnType<typeof createCardFlow>;
 
 /** More invoices than can be open at once. */
 const mostInvoices = 12;
 
-/** @param onSaved called when the reader may have more access */
-function createCardFlow(calls: CardCalls, onSaved: () => void): CardFlow {
+function createCardFlow() {
   const $state = atom<CardState>({ step: 'form', error: null });
   const fail = (text: string, detail: string | null = null) => $state.set({ step: 'form', error: { text, detail } });
   /** A card that Stripe has saved and our server doesn't know yet; a retry uses it again. */
@@ -208,7 +200,7 @@ function createCardFlow(calls: CardCalls, onSaved: () => void): CardFlow {
       else fail(checked.message);
       return null;
     }
-    const secret = await calls.setupIntent();
+    const secret = await setupIntent();
     if (!secret.ok || !secret.value?.clientSecret) {
       fail(!secret.ok && secret.status === 0 ? messages.offline : messages.wrong);
       return null;
@@ -232,12 +224,13 @@ function createCardFlow(calls: CardCalls, onSaved: () => void): CardFlow {
   async function charge(card: string, saver: CardSaver): Promise<void> {
     for (let charges = 0; charges < mostInvoices; charges++) {
       $state.set({ step: 'saving', error: null });
-      const used = await calls.chargePaymentMethod(card);
+      const used = await chargePaymentMethod(card);
       if (!used.ok) return refused(used);
       const secret = used.value?.clientSecret ?? null;
       if (secret === null) {
         $state.set({ step: 'saved', error: null });
-        return onSaved();
+        // The reader may have more access now.
+        return void refreshSession();
       }
       $state.set({ step: 'confirming', error: null });
       const proof = await saver.authenticate(secret);
@@ -250,7 +243,7 @@ function createCardFlow(calls: CardCalls, onSaved: () => void): CardFlow {
 
   return {
     $state,
-    async save(saver) {
+    async save(saver: CardSaver): Promise<void> {
       if ($state.get().step === 'saving' || $state.get().step === 'confirming') return;
       $state.set({ step: 'saving', error: null });
       savedCard ??= await saveAtStripe(saver);
