@@ -2,18 +2,13 @@
 import { useStore } from '@nanostores/react';
 import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { createRoot } from 'react-dom/client';
-import { account, createAndEnter, verifyEmail } from '../../lib/accounts/client.ts';
-import { forgetReader } from '../../lib/article/forget-reader.ts';
-import * as calls from '../../lib/billing/client.ts';
 import { formatSum } from '../../lib/money.ts';
 import { paywall as messages } from '../../lib/plans/messages.ts';
-import { $draft, beginAttempt, dropDraft, endAttempt, keepDraft, openAttempt } from '../../stores/paywall.ts';
-import { $session, refreshSession, signOut } from '../../stores/session.ts';
+import { $draft } from '../../stores/paywall.ts';
 import { $ui, closePaywall, type PaywallPayload } from '../../stores/ui.ts';
 import { Dialog } from '../shared/Dialog.tsx';
 import { useOnline } from '../shared/online.ts';
 import parts from '../shared/shared.module.css';
-import { closeAfterPayment } from './after-payment.ts';
 import { createPaywallFlow, type PaywallFlow, type PaywallState, placeOf } from './flow.ts';
 import { Offer } from './Order.tsx';
 import type { Order, OrderState } from './order.ts';
@@ -34,31 +29,7 @@ export function mount(host: HTMLElement): void {
 }
 
 function PaywallDialog({ payload }: { payload: PaywallPayload }) {
-  const [flow] = useState(() =>
-    createPaywallFlow({
-      calls,
-      accounts: { account, createAndEnter, verifyEmail },
-      session: $session,
-      drafts: {
-        get: () => $draft.get(),
-        keep: keepDraft,
-        drop: dropDraft,
-        openAttempt,
-        beginAttempt,
-        endAttempt,
-      },
-      payload,
-      refreshSession,
-      async signOut() {
-        const answer = await signOut();
-        // 401: the session has already ended.
-        const ok = answer.ok || answer.status === 401;
-        if (ok) await forgetReader();
-        return { ok };
-      },
-      onDone: (subscription, email, kind) => void closeAfterPayment(subscription, email, kind),
-    }),
-  );
+  const [flow] = useState(() => createPaywallFlow(payload));
   useEffect(() => {
     void flow.start();
     return flow.stop;

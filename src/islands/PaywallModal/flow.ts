@@ -1,16 +1,19 @@
 /** The paywall from the choice of a plan to the payment, without the UI: its steps, its order and its payment. */
 import { atom, type ReadableAtom, type WritableAtom } from 'nanostores';
-import type * as accountClient from '../../lib/accounts/client.ts';
+import { createAndEnter, account as fetchAccount, verifyEmail } from '../../lib/accounts/client.ts';
 import type { Session } from '../../lib/accounts/session.ts';
-import type * as client from '../../lib/billing/client.ts';
+import { forgetReader } from '../../lib/article/forget-reader.ts';
+import * as client from '../../lib/billing/client.ts';
 import { priceIn } from '../../lib/billing/currency.ts';
 import type { PlansAnswer, Price, Shipping, Subscription, TaxAddress } from '../../lib/billing/schema.ts';
 import { paywall as messages } from '../../lib/plans/messages.ts';
-import type { Attempt, Draft } from '../../stores/paywall.ts';
+import { $draft, beginAttempt, dropDraft, endAttempt, keepDraft, openAttempt } from '../../stores/paywall.ts';
+import { $session, refreshSession, signOut } from '../../stores/session.ts';
 import type { PaywallPayload } from '../../stores/ui.ts';
 import { refusalMessage } from '../shared/messages.ts';
-import { chosenPrice, createOrder, type Order, type OrderCalls, ordinaryPrices } from './order.ts';
-import { createPayment, isAtRenewal, type Payment, type PaymentCalls } from './payment.ts';
+import { closeAfterPayment } from './after-payment.ts';
+import { chosenPrice, createOrder, type Order, ordinaryPrices } from './order.ts';
+import { createPayment, isAtRenewal, type Payment } from './payment.ts';
 import {
   type AccountStep,
   completeStep,
@@ -50,32 +53,11 @@ export interface PaywallState {
   readonly walletSheet: boolean;
 }
 
-/** The order that the tab stores (stores/paywall.ts). */
-export interface Drafts {
-  get(): Draft;
-  keep(change: Draft): void;
-  drop(): void;
-  openAttempt(): Attempt | null;
-  beginAttempt(terms: string): string;
-  endAttempt(): void;
-}
-
-export interface FlowOptions {
-  readonly calls: OrderCalls & PaymentCalls & Pick<typeof client, 'plans' | 'shipping' | 'saveShipping'>;
-  readonly accounts: Pick<typeof accountClient, 'verifyEmail' | 'createAndEnter' | 'account'>;
-  readonly session: ReadableAtom<Session>;
-  readonly drafts: Drafts;
-  readonly payload: PaywallPayload;
-  refreshSession(): Promise<void>;
-  signOut(): Promise<{ readonly ok: boolean }>;
-  /** The order is paid, or changed. */
-  onDone(subscription: Subscription | null, email: string | null, kind: string): void;
-}
-
 export type PaywallFlow = ReturnType<typeof createPaywallFlow>;
 
 /** What the functions of a flow share. */
-interface Context extends FlowOptions {
+interface Context {
+  readonly payload: PaywallPayload;
   readonly $state: WritableAtom<PaywallState>;
   readonly account: AccountStep;
   readonly payment: Payment;
@@ -92,8 +74,8 @@ const set = ({ $state }: Pick<Context, '$state'>, change: Partial<PaywallState>)
 const setSteps = (context: Pick<Context, '$state'>, move: (steps: Steps) => Steps) =>
   set(context, { steps: move(context.$state.get().steps) });
 
-export function createPaywallFlow(options: FlowOptions) {
-  const context = createContext(options);
+export function createPaywallFlow(payload: PaywallPayload) {
+  const context = createContext(payload);
   const { $state, account, payment } = context;
   const whileIdle = (move: (steps: Steps) => Steps) => {
     if (payment.$state.get().busy === null) setSteps(context, move);
@@ -112,7 +94,7 @@ export function createPaywallFlow(options: FlowOptions) {
     next: (step: StepName) => setSteps(context, (steps) => completeStep(steps, step)),
     logout: () => logout(context),
     /** Stores an incomplete address. */
-    typeShipping: (shipping: Partial<Shipping>) => options.drafts.keep({ shipping }),
+    typeShipping: (shipping: Partial<Shipping>) => keepDraft({ shipping }),
     saveShipping: (address: Shipping) => saveShipping(context, address),
     /** Notes whether a wallet's sheet is open over the page. */
     setWalletSheet(walletSheet: boolean) {
@@ -127,14 +109,13 @@ export function createPaywallFlow(options: FlowOptions) {
   };
 }
 
-function createContext(options: FlowOptions): Context {
-  const { calls, accounts, session, drafts, refreshSession } = options;
+function createContext(payload: PaywallPayload): Context {
   const $state = atom<PaywallState>({
     phase: 'loading',
     trouble: null,
     plans: null,
     choices: [],
-    steps: startSteps(false, session.get().isAuthenticated),
+    steps: startSteps(false, $session.get().isAuthenticated),
     email: null,
     leaving: false,
     shipping: { saved: null, busy: false, error: null },
@@ -142,14 +123,14 @@ function createContext(options: FlowOptions): Context {
     walletSheet: false,
   });
   const account = createAccountStep({
-    calls: accounts,
-    email: drafts.get().email ?? '',
-    onTyped: (email) => drafts.keep({ email }),
+    calls: { verifyEmail, createAndEnter },
+    email: $draft.get().email ?? '',
+    onTyped: (email) => keepDraft({ email }),
     onEntered: refreshSession,
   });
   const payment = createPayment({
-    calls,
-    attempts: { begin: drafts.beginAttempt, end: drafts.endAttempt },
+    calls: client,
+    attempts: { begin: beginAttempt, end: endAttempt },
     onDone: (subscription) => finish(context, subscription),
     onSignedOut() {
       account.reset(messages.signedOut);
@@ -164,7 +145,7 @@ function createContext(options: FlowOptions): Context {
     onStale: () => void context.order?.refresh(),
   });
   const context: Context = {
-    ...options,
+    payload,
     $state,
     account,
     payment,
@@ -178,23 +159,23 @@ function createContext(options: FlowOptions): Context {
 
 /** Loads the prices, and asks for the first sum. */
 async function start(context: Context): Promise<void> {
-  const { calls, session, drafts, payload } = context;
+  const { payload } = context;
   set(context, { phase: 'loading', trouble: null });
   // The session decides which step opens: a signed-in reader never sees the first one.
-  const [answer] = await Promise.all([calls.plans(), sessionLoaded(session)]);
+  const [answer] = await Promise.all([client.plans(), sessionLoaded()]);
   if (context.over) return;
   const { prices: sold = [], currency } = (answer.ok && answer.value) || {};
   const prices = sold.map((price) => priceIn(price, currency));
-  const { planId, coupon } = drafts.get();
+  const { planId, coupon } = $draft.get();
   const price = chosenPrice(prices, payload, planId);
   if (!answer.ok || !price) {
     const trouble = answer.ok ? messages.noPlans : refusalMessage(answer, messages.plansFailed);
     return set(context, { phase: 'failed', trouble });
   }
-  const order = createOrder(calls, price, (code) => drafts.keep({ coupon: code }));
+  const order = createOrder(client, price, (code) => keepDraft({ coupon: code }));
   context.order = order;
-  drafts.keep({ planId: price.zephrPlanId });
-  const signedIn = session.get().isAuthenticated;
+  keepDraft({ planId: price.zephrPlanId });
+  const signedIn = $session.get().isAuthenticated;
   set(context, {
     // A signed-in reader's steps wait for their account, which `followSession` loads.
     phase: signedIn ? 'loading' : 'ready',
@@ -204,16 +185,16 @@ async function start(context: Context): Promise<void> {
   });
   context.signIn = null;
   context.stopSession();
-  context.stopSession = session.subscribe((now) => void followSession(context, now));
+  context.stopSession = $session.subscribe((now) => void followSession(context, now));
   // The order of a signed-in reader also waits for the account.
   if (coupon || !signedIn) await order.begin(coupon ?? '');
 }
 
 /** Resolves once the session has loaded. */
-const sessionLoaded = (session: FlowOptions['session']) =>
+const sessionLoaded = () =>
   new Promise<void>((resolve) => {
     let stop = () => {};
-    stop = session.subscribe(({ status }) => {
+    stop = $session.subscribe(({ status }) => {
       if (status === 'loading') return;
       resolve();
       queueMicrotask(() => stop());
@@ -226,7 +207,6 @@ const signInState = ({ isAuthenticated, activeProduct }: Session): string =>
 
 /** Handles a change of the session: a sign-in or sign-out here, by a link in another tab, or a payment in another tab. */
 async function followSession(context: Context, now: Session): Promise<void> {
-  const { accounts, calls, drafts, payment } = context;
   if (now.status === 'loading' || context.over) return;
   const signIn = signInState(now);
   const before = context.signIn;
@@ -241,8 +221,8 @@ async function followSession(context: Context, now: Session): Promise<void> {
   }
   context.account.reset();
   const [account, address] = await Promise.all([
-    accounts.account(),
-    context.order?.$state.get().price.print ? calls.shipping() : null,
+    fetchAccount(),
+    context.order?.$state.get().price.print ? client.shipping() : null,
   ]);
   if (context.over || context.signIn !== signIn) return;
   if (address?.ok) keepAddress(context, address.value?.shipping ?? null);
@@ -251,13 +231,13 @@ async function followSession(context: Context, now: Session): Promise<void> {
   set(context, { email, phase: 'ready' });
   setSteps(context, emailAppeared);
   const plan = context.order?.$state.get().price.zephrPlanId;
-  const attempt = drafts.openAttempt();
+  const attempt = openAttempt();
   const isOurs = attempt !== null;
   if (plan !== undefined && (isOurs || (before !== null && now.isPayingSubscriber))) {
     // A subscription that was bought elsewhere, perhaps long ago, is not a new one.
     const kind = isOurs ? undefined : 'same';
     const wanted = { planId: plan, atRenewal: attempt !== null && isAtRenewal(attempt.terms) };
-    if (await payment.recover(wanted, (subscription) => finish(context, subscription, kind))) return;
+    if (await context.payment.recover(wanted, (subscription) => finish(context, subscription, kind))) return;
   }
   // The reader may have a subscription; then the order is a change of plan.
   if (!context.over && !taxAtAddress(context)) await context.order?.refresh();
@@ -271,15 +251,15 @@ function finish(
   if (context.over) return;
   context.over = true;
   context.stopSession();
-  context.drafts.drop();
+  dropDraft();
   set(context, { phase: 'done' });
-  context.onDone(subscription, context.$state.get().email, kind);
+  void closeAfterPayment(subscription, context.$state.get().email, kind);
 }
 
 function choose(context: Context, price: Price): void {
-  const { order, payment, drafts } = context;
+  const { order, payment } = context;
   if (!order || payment.$state.get().busy) return;
-  drafts.keep({ planId: price.zephrPlanId });
+  keepDraft({ planId: price.zephrPlanId });
   payment.clear();
   set(context, { changedSum: null });
   setSteps(context, (steps) => withPlan(steps, price.print));
@@ -288,14 +268,17 @@ function choose(context: Context, price: Price): void {
 }
 
 async function logout(context: Context): Promise<void> {
-  const { $state, account, drafts, signOut } = context;
+  const { $state, account } = context;
   if ($state.get().leaving) return;
   set(context, { leaving: true });
   const answer = await signOut();
+  // 401: the session has already ended.
+  const isOut = answer.ok || answer.status === 401;
+  if (isOut) await forgetReader();
   set(context, { leaving: false });
-  if (!answer.ok) return account.reset(messages.wrong);
-  drafts.drop();
-  drafts.endAttempt();
+  if (!isOut) return account.reset(messages.wrong);
+  dropDraft();
+  endAttempt();
   set(context, { shipping: { saved: null, busy: false, error: null } });
 }
 
@@ -311,8 +294,8 @@ function taxAtAddress({ $state, order }: Context): boolean {
 }
 
 async function loadShipping(context: Context): Promise<void> {
-  if (!context.session.get().isAuthenticated || context.$state.get().shipping.saved) return;
-  const answer = await context.calls.shipping();
+  if (!$session.get().isAuthenticated || context.$state.get().shipping.saved) return;
+  const answer = await client.shipping();
   if (answer.ok) keepAddress(context, answer.value?.shipping ?? null);
   taxAtAddress(context);
 }
@@ -320,9 +303,9 @@ async function loadShipping(context: Context): Promise<void> {
 async function saveShipping(context: Context, address: Shipping): Promise<void> {
   const { shipping } = context.$state.get();
   if (shipping.busy) return;
-  context.drafts.keep({ shipping: address });
+  keepDraft({ shipping: address });
   set(context, { shipping: { ...shipping, busy: true, error: null } });
-  const answer = await context.calls.saveShipping(address);
+  const answer = await client.saveShipping(address);
   if (!answer.ok) {
     const error = refusalMessage(answer, answer.message ?? messages.wrong);
     return set(context, { shipping: { ...shipping, busy: false, error } });
