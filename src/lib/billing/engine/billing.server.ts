@@ -222,21 +222,21 @@ function changing(dependencies: BillingDependencies) {
         withinCardLimit(limiter, subject, () => change(session, () => switchPlan(dependencies, session, body))),
       );
     },
-    cancel: (session, reason = null, id = undefined) =>
+    cancel: (session, reason = null, id) =>
       withLock(`leaving ${session.userId}`, () =>
         cancelAndRecord(dependencies, session, { reason, id }, (details) =>
           change(session, () => cancelSubscription(dependencies, session, details, id)),
         ),
       ),
-    async resume(session, id = undefined) {
+    async resume(session, id) {
       const resumed = await change(session, () => resumeSubscription(dependencies, session, id));
       if (resumed.ok) await recordResumed(dependencies, session.userId, resumed.value.id);
       return resumed;
     },
-    beginCancellation: (session, feedback, id = undefined) =>
+    beginCancellation: (session, feedback, id) =>
       change(session, () => beginCancellation(dependencies, session, feedback, id)),
-    retentionOffer: (session, id = undefined) => findOffer(dependencies, session, id),
-    stay: (session, id = undefined) => change(session, () => acceptOffer(dependencies, session, id)),
+    retentionOffer: (session, id) => findOffer(dependencies, session, id),
+    stay: (session, id) => change(session, () => acceptOffer(dependencies, session, id)),
     saveMetadata: (session, id, metadata) => asResult(() => saveMetadata(dependencies, session, id, metadata)),
     setupIntent: (session, clientAddress = null) => {
       const subject = limitSubject(session, clientAddress);

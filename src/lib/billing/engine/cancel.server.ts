@@ -2,7 +2,7 @@
 import Stripe from 'stripe';
 import type { Logger } from '../../logging.ts';
 import { isEnding, isLive, isOver, type StripeState } from '../subscription-model.ts';
-import { ifMissing, withIdempotencyKey } from './stripe.server.ts';
+import { ifInvalid, ifMissing, withIdempotencyKey } from './stripe.server.ts';
 
 async function retrieve(stripe: Stripe, id: string) {
   const subscription = await stripe.subscriptions.retrieve(id, { expand: ['latest_invoice'] });
@@ -11,16 +11,10 @@ async function retrieve(stripe: Stripe, id: string) {
 }
 
 /** @returns `false` when it was paid at the last moment, or is being paid */
-async function voidInvoice(stripe: Stripe, invoice: Pick<Stripe.Invoice, 'id'>): Promise<boolean> {
-  try {
-    await stripe.invoices.voidInvoice(invoice.id ?? '');
-    return true;
-  } catch (error) {
-    // Only Stripe knows whether it was paid first.
-    if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error;
-    // Another process may have voided it.
-    return (await stripe.invoices.retrieve(invoice.id ?? '')).status === 'void';
-  }
+async function voidInvoice(stripe: Stripe, { id = '' }: Pick<Stripe.Invoice, 'id'>): Promise<boolean> {
+  const voided = await stripe.invoices.voidInvoice(id).catch(ifInvalid(null));
+  // Only Stripe knows whether it was paid first, or voided by another process.
+  return voided !== null || (await stripe.invoices.retrieve(id)).status === 'void';
 }
 
 /** Cancels at once. For a subscription that has ended, Stripe reports that it doesn't exist. */
@@ -79,18 +73,10 @@ export async function keepNewestBill(stripe: Stripe, subscription: string): Prom
   // The newest is made payable first: without any open bill Stripe would call the subscription active.
   for (const [at, invoice] of renewals.entries()) {
     const { id, status } = invoice;
-    if (status === 'draft') await finalizeInvoice(stripe, id ?? '');
+    if (status === 'draft')
+      // Without charging it. By now it may no longer be a draft.
+      await stripe.invoices.finalizeInvoice(id ?? '', { auto_advance: false }).catch(ifInvalid(null));
     if (at > 0 && (status === 'draft' || status === 'open')) await voidInvoice(stripe, invoice);
-  }
-}
-
-/** Makes a draft payable, without charging it. */
-async function finalizeInvoice(stripe: Stripe, id: string): Promise<void> {
-  try {
-    await stripe.invoices.finalizeInvoice(id, { auto_advance: false });
-  } catch (error) {
-    // It is no longer a draft.
-    if (!(error instanceof Stripe.errors.StripeInvalidRequestError)) throw error;
   }
 }
 

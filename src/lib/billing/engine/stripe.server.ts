@@ -108,21 +108,28 @@ const { StripeCardError, StripeInvalidRequestError, StripeIdempotencyError, Stri
 export const isMissing = (error: unknown): boolean =>
   error instanceof StripeInvalidRequestError && (error.code === 'resource_missing' || error.statusCode === 404);
 
-/** For `.catch`: the value where Stripe does not know the object; other errors are thrown. */
-export const ifMissing =
+const orThrow =
+  (isExpected: (error: unknown) => boolean) =>
   <T>(value: T) =>
   (error: unknown): T => {
-    if (isMissing(error)) return value;
+    if (isExpected(error)) return value;
     throw error;
   };
+
+/** For `.catch`: the value where Stripe does not know the object; other errors are thrown. */
+export const ifMissing = orThrow(isMissing);
+
+/** For `.catch`: the value where the object's state doesn't allow the request; other errors are thrown. */
+export const ifInvalid = orThrow((error) => error instanceof StripeInvalidRequestError);
 
 /** Whether it is unknown if Stripe has carried out a call: no response came, or a failure of its own. */
 export const isUncertain = (error: unknown): boolean =>
   error instanceof StripeError &&
-  (error.statusCode === undefined || error.statusCode >= 500 || error.statusCode === 409 || isUsedKey(error));
-
-/** The key was used for another request, or is in use now. */
-const isUsedKey = (error: unknown): boolean => error instanceof StripeIdempotencyError;
+  (error.statusCode === undefined ||
+    error.statusCode >= 500 ||
+    error.statusCode === 409 ||
+    // The key was used for another request, or is in use now.
+    error instanceof StripeIdempotencyError);
 
 /** The answer after a refused card. */
 export const cardRefusal = (error: {
