@@ -129,7 +129,12 @@ function createContext(payload: PaywallPayload): Context {
     onEntered: refreshSession,
   });
   const payment = createPayment({
-    calls: client,
+    calls: {
+      subscribe: client.subscribe,
+      switchPlan: client.switchPlan,
+      confirmation: client.confirmation,
+      subscription: client.subscription,
+    },
     attempts: { begin: beginAttempt, end: endAttempt },
     onDone: (subscription) => finish(context, subscription),
     onSignedOut() {
@@ -172,7 +177,9 @@ async function start(context: Context): Promise<void> {
     const trouble = answer.ok ? messages.noPlans : refusalMessage(answer, messages.plansFailed);
     return set(context, { phase: 'failed', trouble });
   }
-  const order = createOrder(client, price, (code) => keepDraft({ coupon: code }));
+  const order = createOrder({ quote: client.quote, coupon: client.coupon }, price, (code) =>
+    keepDraft({ coupon: code }),
+  );
   context.order = order;
   keepDraft({ planId: price.zephrPlanId });
   const signedIn = $session.get().isAuthenticated;
