@@ -66,6 +66,7 @@ $newsroom_parts = array(
 	'akismet',       // Gives Akismet the reader's address.
 	'status',        // /newsroom/v1/status.
 	'touch',         // Updates post_modified for modified_after.
+	'edited',        // When the words of an article last changed.
 	'patterns',      // Synced patterns in the text of documents.
 	'pictures',      // Pictures whose files were deleted or replaced.
 	'changes',       // Documents: changes in this request.

@@ -30,6 +30,8 @@ export interface DocumentFacts {
   readonly words?: number;
   readonly minutes?: number;
   readonly commentsOpen?: boolean;
+  /** When the words of a published article last changed, UTC instant; omitted where that is `modified`. */
+  readonly edited?: string;
   /** Newest first; omitted when there are none. */
   readonly corrections?: readonly Correction[];
   /** Omitted if there is at most one author and nothing else; `authorId` then names that author. */

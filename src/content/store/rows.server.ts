@@ -122,6 +122,7 @@ export function cardOf(store: ContentStore, row: Row): Card {
   const terms = json<number[]>(row, 'terms');
   return {
     ...baseOf(row),
+    ...(facts.edited && { modified: facts.edited }),
     byline: bylineOf(store, row, facts),
     section: badgeOf(sections, terms),
     date: text(row, 'date'),

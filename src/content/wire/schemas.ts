@@ -147,6 +147,8 @@ export const article = z.object({
   restricted: flag.optional(),
   comment_status: text.optional(),
   corrections: corrections.optional(),
+  /** When its words last changed; older plugins have no such field. */
+  edited: instant.optional(),
   sound: sound.optional(),
   live: live.optional(),
   headline_test: headlineTest.optional(),

@@ -79,6 +79,10 @@ function newsroom_meta_changed( $meta_id, $post_id, $key ) {
 	if ( in_array( $key, array( '_yoast_wpseo_primary_category', 'rank_math_primary_category', 'footnotes' ), true ) ) {
 		$watched = true;
 	}
+	if ( 'newsroom_corrections' === $key && newsroom_is_document( get_post( $post_id ) ) ) {
+		// A correction changes what readers read.
+		update_post_meta( $post_id, NEWSROOM_EDITED, current_time( 'mysql', true ) );
+	}
 	if ( $watched ) {
 		newsroom_touch( $post_id );
 	}
@@ -155,6 +159,7 @@ function newsroom_stamp_touched() {
 	$now = current_time( 'mysql' );
 	$gmt = current_time( 'mysql', true );
 	foreach ( array_chunk( $ids, 200 ) as $some ) {
+		newsroom_keep_edited( $some );
 		$in = implode( ',', array_map( 'intval', $some ) );
 		$wpdb->query( $wpdb->prepare( "UPDATE {$wpdb->posts} SET post_modified = %s, post_modified_gmt = %s WHERE post_modified_gmt < %s AND post_status <> 'auto-draft' AND ID IN ( $in )", $now, $gmt, $gmt ) ); // phpcs:ignore WordPress.DB
 		array_map( 'newsroom_clear_post_cache', $some );

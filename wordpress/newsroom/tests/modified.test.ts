@@ -154,3 +154,46 @@ it('a change of a synced pattern sends webhooks for the documents that show it, 
     expect(json.content.rendered.replace(/<[^>]*>/g, '').trim()).toBe(words);
   }
 });
+
+it('the field "edited" is when the words of a story last changed, whatever else the site must fetch again', async () => {
+  const dates = `return array( newsroom_edited( $input['id'] ), get_post_field( 'post_modified_gmt', $input['id'] ) );`;
+  const story = await insert('articles', 'Edited at eight');
+  const [published, modified] = await newsroom.php(
+    `global $wpdb;
+    $wpdb->update( $wpdb->posts, array( 'post_date' => '2026-11-20 03:00:00', 'post_date_gmt' => '2026-11-20 08:00:00', 'post_modified' => '2026-11-20 03:00:00', 'post_modified_gmt' => '2026-11-20 08:00:00' ), array( 'ID' => $input['id'] ) );
+    newsroom_clear_post_cache( $input['id'] );
+    delete_post_meta( $input['id'], '_newsroom_edited' );
+    ${dates}`,
+    { id: story },
+  );
+  expect([published, modified]).toEqual(['2026-11-20T08:00:00', '2026-11-20 08:00:00']);
+  for (const change of [
+    // The end of a headline test, and of a bulk edit.
+    `wp_update_post( array( 'ID' => $input['id'] ) );`,
+    `newsroom_touch( $input['id'] ); newsroom_stamp_touched();`,
+    `update_post_meta( $input['id'], 'newsroom_access', 'subscriber' ); newsroom_stamp_touched();`,
+  ]) {
+    const [edited, now] = await newsroom.php(`${change} ${dates}`, { id: story });
+    expect(edited).toBe(published);
+    expect(now > modified).toBe(true);
+  }
+  const rest = async () => (await newsroom.rest(`/wp/v2/articles/${story}`)).json;
+  expect((await rest()).edited).toBe(published);
+  await newsroom.php(`return wp_update_post( array( 'ID' => $input['id'], 'post_content' => 'More.' ) );`, {
+    id: story,
+  });
+  const { edited, modified_gmt } = await rest();
+  expect(edited).toBe(modified_gmt);
+});
+
+it('a correction counts as an edit', async () => {
+  const story = await insert('articles', 'Corrected');
+  const edited = await newsroom.php(
+    `add_post_meta( $input['id'], '_newsroom_edited', '2026-11-20 08:00:00' );
+    update_post_meta( $input['id'], 'newsroom_corrections', array( array( 'kind' => 'correction', 'date' => '2026-11-21T08:00:00Z', 'text' => 'It was red.' ) ) );
+    newsroom_stamp_touched();
+    return newsroom_edited( $input['id'] );`,
+    { id: story },
+  );
+  expect(Date.now() - Date.parse(`${edited}Z`)).toBeLessThan(3_600_000);
+});
