@@ -1,5 +1,5 @@
 import sharp from 'sharp';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { isPrivateAddress } from './source.server.ts';
 import { ask, asked, files, host, images, openImages, uploads, useImageService } from './testing.ts';
 
@@ -75,6 +75,28 @@ describe('the image service serves', () => {
       expect(Buffer.from(answer.body as Uint8Array).includes('GPS')).toBe(false);
       expect(Buffer.from(answer.body as Uint8Array).includes('Canary camera')).toBe(false);
     }
+  });
+  test('a picture that is taller than AVIF and WebP allow, in every size and format', async () => {
+    const tall = await sharp({ create: { width: 270, height: 18_000, channels: 3, background: '#c93' } })
+      .png()
+      .toBuffer();
+    files.set('/tall.png', (_, res) => res.setHeader('content-type', 'image/png').end(tall));
+    const sizeOf = async (width: string, accept: string) => {
+      const meta = await sharp((await ask('/tall.png', { width }, accept)).body as Uint8Array).metadata();
+      return [meta.width, meta.height];
+    };
+    expect(await sizeOf('128', 'image/avif')).toEqual([128, 8533]);
+    for (const accept of ['image/avif', 'image/webp', '*/*'])
+      expect(await sizeOf('256', accept)).toEqual([246, 16_383]);
+  });
+  test('the other sizes of a picture of which one size can’t be made, and that one after ingest has found the picture', async () => {
+    const encoding = vi.spyOn(sharp.prototype, 'toBuffer').mockRejectedValueOnce(new Error('timeout'));
+    onTestFinished(() => encoding.mockRestore());
+    const status = async (size: Record<string, string>) => (await ask('/photo.jpg', size)).status;
+    expect([await status({ width: '1080' }), await status({ width: '1080' })]).toEqual([404, 404]);
+    expect([await status({ width: '640' }), await status({ crop: 'social' })]).toEqual([200, 200]);
+    await images.measure(`http://${host}${uploads}/photo.jpg`);
+    expect(await status({ width: '1080' })).toBe(200);
   });
   test('a picture behind a redirect within the host', async () => expect((await ask('/moved.jpg')).status).toBe(200));
   test('304 for an unchanged picture', async () => {

@@ -28,6 +28,8 @@ import { imageWidths } from './url.ts';
 
 /** Largest original in pixels; a larger one is treated as a decompression bomb. */
 const maxPixels = 64_000_000;
+/** Largest height of a result in pixels: WebP's limit, and for each format, so that a size of a picture is the same in all of them. */
+const maxHeight = 16_383;
 
 export interface ImagesOptions extends Pick<SourceOptions, 'allowedHosts' | 'trustedHost' | 'resolve'> {
   /** Folder of the cache; made if missing. */
@@ -140,9 +142,7 @@ export async function createImages(options: ImagesOptions): Promise<Images> {
     async measure(url) {
       try {
         const { meta } = await open(await originalForIngest(state, state.source.check(url)));
-        const isRotated = (meta.orientation ?? 1) >= 5;
-        if (!meta.width || !meta.height) return null;
-        return isRotated ? { width: meta.height, height: meta.width } : { width: meta.width, height: meta.height };
+        return { width: meta.autoOrient.width, height: meta.autoOrient.height };
       } catch (error) {
         warn("A picture couldn't be measured", url, { reason: (error as Error).message });
         return null;
@@ -199,14 +199,15 @@ async function pictureFor(
       refusals.note(request.url.href, new ImageError(404, 'The original of this picture was deleted.'));
     if (originalState !== 'same') await drop(state, request.url);
   }
-  const refused = refusals.known(request.url.href);
+  const refused = refusals.known(request.url.href) ?? refusals.known(name);
   if (refused) throw refused;
   // The original is fetched before the resize takes a place in the queue, which must not wait for a slow host.
   await original(state, request.url, client);
   try {
     return await queue(state, resizing, client, { name }, () => make(state, request, wanted, client));
   } catch (error) {
-    if (error instanceof ImageError && error.status < 500) refusals.note(request.url.href, error);
+    // Other sizes may succeed.
+    if (error instanceof ImageError && error.status < 500) refusals.note(name, error);
     throw error;
   }
 }
@@ -230,14 +231,17 @@ async function changed(
   );
 }
 
+/** Names of all pictures that may be made from an original. */
+function fileNames(url: URL): string[] {
+  const { quality, social } = publication.images;
+  const formats = ['avif', 'webp', 'original'] as const;
+  const names = imageWidths.flatMap((width) => formats.map((format) => fileName({ url, width, quality }, format)));
+  return [...names, fileName({ url, ...social, quality }, 'jpeg')];
+}
+
 /** Removes an original and all pictures made from it. */
 async function drop({ cache }: ImagesState, url: URL): Promise<void> {
-  const { quality, social } = publication.images;
-  const names = imageWidths.flatMap((width) =>
-    (['avif', 'webp', 'original'] as const).map((format) => fileName({ url, width, quality }, format)),
-  );
-  names.push(fileName({ url, width: social.width, height: social.height, quality }, 'jpeg'), originalName(url));
-  await Promise.all(names.map((name) => cache.remove(name)));
+  await Promise.all([...fileNames(url), originalName(url)].map((name) => cache.remove(name)));
 }
 
 /** Creates a file once at a time; concurrent callers get the same bytes. */
@@ -325,7 +329,7 @@ function original(state: ImagesState, url: URL, client: string): Promise<Buffer>
 async function originalForIngest(state: ImagesState, url: URL): Promise<Buffer> {
   const name = originalName(url);
   const bytes = await once(state, name, originalsMaxAge, () => fetchOriginal(state, url, name, 'ingest'));
-  state.refusals.forget(url.href);
+  for (const each of [url.href, ...fileNames(url)]) state.refusals.forget(each);
   return bytes;
 }
 
@@ -342,9 +346,7 @@ async function open(bytes: Buffer): Promise<{ picture: Sharp; meta: Metadata }> 
   if (!readableFormats.has(meta.format ?? '') || !isAvif(meta)) {
     throw new ImageError(415, `The original is ${meta.format ?? 'unknown'}, which is not served here.`);
   }
-  if ((meta.width ?? 0) * (meta.height ?? 0) > maxPixels) {
-    throw new ImageError(413, 'The original has too many pixels.');
-  }
+  if (meta.width * meta.height > maxPixels) throw new ImageError(413, 'The original has too many pixels.');
   return { picture, meta };
 }
 
@@ -376,7 +378,7 @@ async function resize(
     const upright = picture.rotate();
     const sized = height
       ? upright.resize({ width, height, fit: 'cover', position: 'attention' })
-      : upright.resize({ width, withoutEnlargement: true });
+      : upright.resize({ width, height: maxHeight, fit: 'inside', withoutEnlargement: true });
     const bytes = await encode(sized, format, quality, width).timeout({ seconds: 20 }).toBuffer();
     state.made++;
     return bytes;

@@ -268,10 +268,10 @@ async function readBounded(answer: Dispatcher.ResponseData, limit: number): Prom
 // Refused pictures: cached for a while and counted per client; and the response to them.
 
 export interface Refusals {
-  /** Why a picture was refused recently; `null`: it may be tried. */
-  known(url: string): ImageError | null;
-  note(url: string, error: ImageError): void;
-  forget(url: string): void;
+  /** Why a picture was refused recently; `null`: it may be tried. @param name address of the original, or the name of one size's file */
+  known(name: string): ImageError | null;
+  note(name: string, error: ImageError): void;
+  forget(name: string): void;
   /** Counts a missing picture against the client that requested it. */
   count(client: string): void;
   /** Seconds for which a client has to wait because too many of its pictures were missing; 0: none. */
@@ -303,15 +303,15 @@ export function createRefusals(now: () => number): Refusals {
   };
 
   return {
-    known(url) {
-      const entry = remembered.get(url);
+    known(name) {
+      const entry = remembered.get(name);
       return entry && entry.until > now() ? entry.error : null;
     },
-    note(url, error) {
+    note(name, error) {
       const ms = error.status >= 500 ? failedMs : error.status === 404 ? missingMs : unfitMs;
-      remembered.set(url, { error, until: now() + ms });
+      remembered.set(name, { error, until: now() + ms });
     },
-    forget: (url) => remembered.delete(url),
+    forget: (name) => remembered.delete(name),
     count(client) {
       const all = counted();
       all.set(client, (all.get(client) ?? 0) + 1);
