@@ -288,6 +288,20 @@ const openingBlocks = /^(?:P|H[2-6]|BLOCKQUOTE|UL|OL)$/u;
 /** What no opening shows: anyone who knows the address of a paid picture or recording can open it. */
 const paidMedia = 'img, figure, table, audio, video, iframe, [data-embed-src]';
 
+/** The blocks of a body that an opening may show, including those in groups and columns. */
+const blocksForOpening = (parent: Element): HTMLElement[] =>
+  [...parent.children].flatMap((child) => {
+    if (child.nodeName === 'DIV' || child.nodeName === 'SECTION') return blocksForOpening(child);
+    return openingBlocks.test(child.nodeName) && !isOnlyLinks(child) ? [child as HTMLElement] : [];
+  });
+
+/** A block of nothing but links may stand for frames, recordings and pictures that the site can't show. */
+function isOnlyLinks(block: Element): boolean {
+  const letters = (elements: readonly Element[]): string => elements.map(textOf).join('').replace(/\s+/gu, '');
+  const inLinks = letters([...block.querySelectorAll('a')]);
+  return inLinks !== '' && inLinks === letters([block]);
+}
+
 interface Amount {
   readonly words: number;
   readonly characters: number;
@@ -310,13 +324,13 @@ export function openingOf(body: HTMLElement, text: string): string {
     words: Math.min(mostInOpening.words, Math.floor(all.words * mostInOpening.share)),
     characters: Math.min(mostInOpening.characters, Math.floor(all.characters * mostInOpening.share)),
   };
+  const blocks = blocksForOpening(body);
   const chosen: Element[] = [];
   let paragraphs = 0;
   let words = 0;
   let characters = 0;
-  for (const original of body.children) {
-    if (!openingBlocks.test(original.nodeName)) continue;
-    const block = withoutMedia(original as HTMLElement);
+  for (const original of blocks) {
+    const block = withoutMedia(original);
     const amount = amountOf(textOf(block));
     // Blocks without words cost nothing: all the anchors and pictures of a story would be in its opening.
     if (amount.words === 0) continue;
@@ -329,7 +343,7 @@ export function openingOf(body: HTMLElement, text: string): string {
   }
   while (/^H/u.test(chosen.at(-1)?.nodeName ?? '')) chosen.pop();
   if (paragraphs > 0) return chosen.map((block) => block.outerHTML).join('\n');
-  return cutParagraph(body, limit);
+  return cutParagraph(blocks, limit);
 }
 
 /** A block without media, and without links that contained nothing else: they often lead to the file of the picture. */
@@ -346,11 +360,11 @@ function withoutMedia(block: HTMLElement): HTMLElement {
 }
 
 /** The start of the first paragraph, if even that is longer than the limit. */
-function cutParagraph(body: HTMLElement, limit: Amount): string {
-  const first = [...body.children].find((block) => block.nodeName === 'P' && countWords(textOf(block)) > 0);
+function cutParagraph(blocks: readonly HTMLElement[], limit: Amount): string {
+  const first = blocks.find((block) => block.nodeName === 'P' && countWords(textOf(block)) > 0);
   if (!first || limit.words < 1 || limit.characters < 1) return '';
   const words = textOf(first).match(/\S+/gu) ?? [];
-  const paragraph = body.ownerDocument.createElement('p');
+  const paragraph = first.ownerDocument.createElement('p');
   if (first.getAttribute('dir')) paragraph.setAttribute('dir', first.getAttribute('dir') ?? 'auto');
   paragraph.textContent = truncateAtWord(`${words.slice(0, limit.words).join(' ')}…`, limit.characters);
   return paragraph.outerHTML;

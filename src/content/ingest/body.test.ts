@@ -279,6 +279,44 @@ describe('the free opening of an article', () => {
     expect(bodyHtml).toMatch(/\/image\?|data-embed-src/u);
   });
 
+  it.each([
+    ['a group', (text: string) => `<div class="wp-block-group">${text}</div>`],
+    [
+      'a group of an older WordPress',
+      (text: string) => `<div class="wp-block-group"><div class="wp-block-group__inner-container">${text}</div></div>`,
+    ],
+    [
+      'columns',
+      (text: string) =>
+        `<div class="wp-block-columns"><div class="wp-block-column">${text}</div><div class="wp-block-column"></div></div>`,
+    ],
+    ['a section', (text: string) => `<section class="wp-block-group">${text}</section>`],
+  ])('is the same when the story is in %s', async (_, wrapped) => {
+    const taken = (rendered: string) => take({ access: 'subscriber', content: { rendered } });
+    for (const story of [paragraph(40).repeat(6), paragraph(600)]) {
+      const flat = await taken(story);
+      const { openingHtml, searchText } = await taken(wrapped(story));
+      expect(countWords(text(openingHtml.replaceAll('</p>', '</p> ')))).toBeGreaterThan(79);
+      expect([openingHtml, searchText]).toEqual([flat.openingHtml, flat.searchText]);
+    }
+  });
+
+  it('has no pictures, recordings and frames of a group, and no links that replace them', async () => {
+    const media = [
+      `<figure class="wp-block-image"><img src="${picture}.jpg"><figcaption>A caption</figcaption></figure>`,
+      `<p><img src="${picture}.jpg"></p>`,
+      '<p><img src="https://elsewhere.example/photo-essay.jpg" alt="A caption"></p>',
+      '<p><audio src="https://elsewhere.example/photo-essay.mp3"></audio></p>',
+      '<iframe src="https://elsewhere.example/photo-essay"></iframe>',
+      '<p><iframe src="https://player.vimeo.com/video/76979871?h=8272103f6e"></iframe></p>',
+    ].join('');
+    for (const start of [media, `<div class="wp-block-group">${media}</div>`]) {
+      const rendered = start + paragraph(30) + paragraph(300);
+      const { openingHtml } = await take({ content: { rendered } });
+      expect(openingHtml).toBe(paragraph(30));
+    }
+  });
+
   it('never exceeds 100 words or a third of the body', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 8 }), async (lengths) => {
