@@ -182,6 +182,10 @@ function newsroom_picture( $id ) {
 			$size = array( (int) $measured[0], (int) $measured[1] );
 		}
 	}
+	// Browsers and the site rotate a file that WordPress hasn't rotated. Editing in WordPress rotates the file, but not this value.
+	if ( (int) ( $meta['image_meta']['orientation'] ?? 0 ) >= 5 && ! get_post_meta( $id, '_wp_attachment_backup_sizes', true ) ) {
+		$size = array_reverse( $size );
+	}
 	$credit = newsroom_plain( get_post_meta( $id, 'newsroom_credit', true ) );
 	if ( '' === $credit && ! empty( $meta['image_meta']['credit'] ) ) {
 		$credit = newsroom_plain( $meta['image_meta']['credit'] );

@@ -216,3 +216,22 @@ describe('a picture’s webhook', () => {
     expect(documents.filter(({ type }) => type === 'media')).toEqual([]);
   });
 });
+
+describe('a picture’s size', () => {
+  it.each([
+    ['as its metadata says', { orientation: 1 }, [1600, 900]],
+    ['turned when WordPress hasn’t applied a rotation', { orientation: 6 }, [900, 1600]],
+    ['that of the edited file after an edit', { orientation: 6, edited: true }, [1600, 900]],
+  ])('is %s', async (_, state, size) => {
+    const { id } = await upload();
+    const picture = await newsroom.php(
+      `$meta = wp_get_attachment_metadata( $input[0] );
+      $meta['image_meta'] = array( 'orientation' => (string) $input[1]['orientation'] );
+      wp_update_attachment_metadata( $input[0], $meta );
+      if ( ! empty( $input[1]['edited'] ) ) update_post_meta( $input[0], '_wp_attachment_backup_sizes', array( 'full-orig' => array( 'file' => 'before.png' ) ) );
+      return newsroom_picture( $input[0] );`,
+      [id, state],
+    );
+    expect([picture.width, picture.height]).toEqual(size);
+  });
+});
