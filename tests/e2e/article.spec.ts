@@ -86,6 +86,24 @@ test.describe('an article', () => {
       await expect(page.locator(furniture)).toBeHidden();
     }
   });
+
+  test('prints tall pictures of wide blocks undistorted', async ({ page }) => {
+    await page.goto(discussed);
+    await page.emulateMedia({ media: 'print' });
+    await page
+      .locator('.prose')
+      .first()
+      .evaluate((prose) => {
+        const figure = document.createElement('figure');
+        figure.className = 'wp-block-image alignwide';
+        const picture = document.createElement('img');
+        picture.width = 1600;
+        picture.height = 2000;
+        figure.append(picture);
+        prose.append(figure);
+      });
+    await expect(page.locator('.prose figure.alignwide:last-child img')).toHaveCSS('object-fit', 'contain');
+  });
 });
 
 test.describe('players embedded from other sites', () => {
