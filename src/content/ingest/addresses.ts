@@ -1,5 +1,6 @@
 /** Web addresses in bodies: frames that an article may contain, and the targets of links. */
 import { isLoopback } from '../../lib/http/network.ts';
+import { hashOnSite } from '../store/body-links.ts';
 import { canonicalSlug } from '../wire/values.ts';
 
 export interface Embed {
@@ -241,8 +242,9 @@ export function linkTarget(href: string, addresses: Addresses, base: string): Li
     if (adminPaths.test(within) || url.searchParams.has('_wpnonce')) return null;
     if (within.startsWith('/wp-content/')) return { kind: 'external', href: url.href };
     const path = sitePath(url, root);
-    const href = path === null ? url.href : path + (url.hash.length > 1 ? url.hash : '');
-    return path === '/' ? { kind: 'site', href } : { kind: 'wordpress', href, original: url.href };
+    if (path === '/') return { kind: 'site', href: path + url.hash };
+    const href = path === null ? url.href : path + hashOnSite(url.hash);
+    return { kind: 'wordpress', href, original: url.href };
   }
   return { kind: 'external', href: url.href };
 }

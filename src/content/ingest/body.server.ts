@@ -5,15 +5,12 @@
 
 import { countWords, truncateAtWord } from '../../lib/text.ts';
 import { publication } from '../../publication.ts';
-import { originalAddressAttribute } from '../store/body-links.ts';
+import { idPrefix, originalAddressAttribute } from '../store/body-links.ts';
 import { linkTarget } from './addresses.ts';
 import { numberingOf, unfoldBlocks } from './body-blocks.server.ts';
 import { type BodyContext, create, embedBlocks, preparePictures, preparePlayers, unwrap } from './body-media.server.ts';
 import { normalizeFormulas } from './math.server.ts';
 import { cleanLine, hasRightToLeft, type Sanitizer, textOf } from './sanitize.server.ts';
-
-/** Prefix of ids and names, so that they can't collide with ids or names that the page's scripts and styles use. */
-const idPrefix = 'user-content-';
 
 /** Classes that the site has styles for (src/styles/prose*.css); all others are removed. */
 const allowedClass = new RegExp(

@@ -56,7 +56,7 @@ describe('an article’s body', () => {
     const outside = 'noopener noreferrer';
     const same = (href: string) => [href, null, href];
     expect(links).toEqual([
-      ['/article/two#part', null, 'https://cms.example/articles/two/#part'],
+      ['/article/two#user-content-part', null, 'https://cms.example/articles/two/#part'],
       ['/media/film', null, 'https://cms.example/video/film/'],
       ['/article/three', null, 'https://cms.example/?articles=three'],
       ['/section/politics', null, 'https://cms.example/category/world/politics/'],
@@ -83,6 +83,13 @@ describe('an article’s body', () => {
     for (const link of document.querySelectorAll('a'))
       expect(document.querySelector(link.getAttribute('href') ?? ''), html).not.toBeNull();
     expect(document.querySelector('[id="abc"]')).toBeNull();
+  });
+
+  it('has links by full address that reach its headings', async () => {
+    const html = await body('<h2 id="h-part">Part</h2><p><a href="https://cms.example/articles/one/#h-part">x</a></p>');
+    const { document } = new JSDOM(html).window;
+    const { pathname, hash } = new URL(document.querySelector('a')?.getAttribute('href') ?? '', 'https://sun.example');
+    expect([pathname, document.querySelector('h2')?.id]).toEqual(['/article/one', hash.slice(1)]);
   });
 
   it('shows allowed players on request, and only a link for others', async () => {

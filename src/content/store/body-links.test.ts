@@ -34,7 +34,20 @@ afterEach(() => store.close());
 describe('a link to WordPress in a body', () => {
   it.each([
     ['an article', '/article/budget', `${cms}/articles/budget/`, '/article/budget'],
-    ['an anchor in an article', '/article/budget#a', `${cms}/articles/budget/#a`, '/article/budget#a'],
+    [
+      'an anchor in an article',
+      '/article/budget#user-content-a',
+      `${cms}/articles/budget/#a`,
+      '/article/budget#user-content-a',
+    ],
+    [
+      'an anchor that has the prefix',
+      `${cms}/?p=12#user-content-a`,
+      `${cms}/?p=12#user-content-a`,
+      '/article/budget#user-content-a',
+    ],
+    ['comments', '/article/budget#comments', `${cms}/articles/budget/#comments`, '/article/budget#comments'],
+    ['a comment', '/article/budget#comment-5', `${cms}/articles/budget/#comment-5`, '/article/budget#comment-5'],
     ['an article by its id', `${cms}/?p=12`, `${cms}/?p=12`, '/article/budget'],
     ['an author of the site', '/author/ada', `${cms}/author/ada/`, '/author/ada'],
     ['a section', '/section/politics', `${cms}/category/politics/`, '/section/politics'],
@@ -52,7 +65,7 @@ describe('a link to WordPress in a body', () => {
     const oldSlugs = ['/2024/05/budget'];
     storeDocument(store, fixtureDocument({ type: 'articles', id: 12, slug: 'budget', oldSlugs }), fetched());
     const there = `${cms}/2024/05/budget/#table`;
-    expect(resolveLinks(stored(there, there), store)).toContain('href="/article/budget#table"');
+    expect(resolveLinks(stored(there, there), store)).toContain('href="/article/budget#user-content-table"');
   });
 
   const absent: [string, string, string][] = [

@@ -11,6 +11,13 @@ import type { ContentStore } from './content-store.server.ts';
 /** Attribute of a stored link with its address in WordPress; it never reaches a page. */
 export const originalAddressAttribute = 'data-wordpress';
 
+/** Prefix of ids and names in bodies, so that they can't collide with ids or names that the page's scripts and styles use. */
+export const idPrefix = 'user-content-';
+
+/** The hash of a link to a document: ids in bodies have a prefix, those of comments haven't. */
+export const hashOnSite = (hash: string): string =>
+  hash === '' || /^#(?:user-content-|comments$|comment-\d+$)/u.test(hash) ? hash : `#${idPrefix}${hash.slice(1)}`;
+
 const prefixes: readonly (readonly [type: DocumentType, prefix: string])[] = [
   ['articles', '/article/'],
   ['video', '/media/'],
@@ -52,7 +59,7 @@ function siteAddressOf(href: string, original: string, store: ContentStore, note
   const path =
     (href === original ? byQuery(searchParams, store, note) : byPath(href.split('#')[0] ?? '', store, note)) ??
     byFormerPath(pathname, store, note);
-  return path === null ? null : path + (hash.length > 1 ? hash : '');
+  return path === null ? null : path + hashOnSite(hash);
 }
 
 /** A permalink that a story had before WordPress was adopted: whole paths are among the former slugs. */
