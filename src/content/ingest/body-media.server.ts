@@ -150,6 +150,14 @@ function largestSource(image: Element, base: string): Source | null {
   return best;
 }
 
+/** Emoji that were pasted as pictures become text again. */
+export function restoreEmoji(body: HTMLElement): void {
+  for (const image of body.querySelectorAll('img.emoji, img.wp-smiley')) {
+    const character = cleanLine(image.getAttribute('alt') ?? '');
+    if (character !== '') image.replaceWith(character);
+  }
+}
+
 /** Rewrites every picture of a body. A picture that can't be shown becomes a link to it, or is removed. */
 export async function preparePictures(body: HTMLElement, context: BodyContext): Promise<void> {
   const images = [...body.querySelectorAll('img')];

@@ -8,7 +8,15 @@ import { publication } from '../../publication.ts';
 import { idPrefix, originalAddressAttribute } from '../store/body-links.ts';
 import { linkTarget } from './addresses.ts';
 import { numberingOf, unfoldBlocks } from './body-blocks.server.ts';
-import { type BodyContext, create, embedBlocks, preparePictures, preparePlayers, unwrap } from './body-media.server.ts';
+import {
+  type BodyContext,
+  create,
+  embedBlocks,
+  preparePictures,
+  preparePlayers,
+  restoreEmoji,
+  unwrap,
+} from './body-media.server.ts';
 import { normalizeFormulas } from './math.server.ts';
 import { cleanLine, hasRightToLeft, type Sanitizer, textOf } from './sanitize.server.ts';
 
@@ -50,6 +58,7 @@ export async function shapeBody(
   // Authors have no body, and querying an empty one for every kind of element takes two milliseconds of a publish.
   if (!body.hasChildNodes()) return { html: '', body, altered };
   dropComments(body);
+  restoreEmoji(body);
   normalizeFormulas(body);
   unfoldBlocks(body);
   normalizeAttributes(body);

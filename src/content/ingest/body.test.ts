@@ -197,6 +197,14 @@ describe('an article’s body', () => {
     );
   });
 
+  it('has emoji as text that were pasted as pictures', async () => {
+    const emoji = '<img class="emoji" alt="🙂" src="https://s.w.org/images/core/emoji/17/svg/1f642.svg">';
+    expect(await body(`<p>Hello ${emoji} world</p><p>${emoji}</p>`)).toBe('<p>Hello 🙂 world</p><p>🙂</p>');
+    expect(
+      await body('<p>No <img class="wp-smiley" alt=":&lt;" src="/wp-includes/images/smilies/frownie.png"></p>'),
+    ).toBe('<p>No :&lt;</p>');
+  });
+
   it('keeps pictures of an allowed host that doesn’t answer, if their size is stated', async () => {
     const failing = { ...context, mediaHosts: ['media.example'], measure: async () => null };
     const shown = async (rendered: string): Promise<string> => {
