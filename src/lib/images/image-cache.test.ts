@@ -2,7 +2,17 @@ import { readdir, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { ask, asked, dir, files, host, images, openImages, uploads, useImageService } from './testing.ts';
+import {
+  ask,
+  asked,
+  dir,
+  files,
+  host,
+  images,
+  openImages,
+  uploads,
+  useImageService,
+} from '../../../tests/world/image-service.ts';
 
 useImageService();
 

@@ -1,7 +1,16 @@
 import sharp from 'sharp';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import {
+  ask,
+  asked,
+  files,
+  host,
+  images,
+  openImages,
+  uploads,
+  useImageService,
+} from '../../../tests/world/image-service.ts';
 import { isPrivateAddress } from './source.server.ts';
-import { ask, asked, files, host, images, openImages, uploads, useImageService } from './testing.ts';
 
 useImageService();
 

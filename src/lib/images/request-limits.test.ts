@@ -1,6 +1,15 @@
 import sharp, { type Sharp } from 'sharp';
 import { describe, expect, type MockInstance, onTestFinished, test, vi } from 'vitest';
-import { ask, asked, files, host, images, openImages, uploads, useImageService } from './testing.ts';
+import {
+  ask,
+  asked,
+  files,
+  host,
+  images,
+  openImages,
+  uploads,
+  useImageService,
+} from '../../../tests/world/image-service.ts';
 
 useImageService();
 

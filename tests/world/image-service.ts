@@ -7,8 +7,8 @@ import path from 'node:path';
 import { deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
-import { silent } from '../logging.ts';
-import { createImages, type Images } from './images.server.ts';
+import { createImages, type Images } from '../../src/lib/images/images.server.ts';
+import { silent } from '../../src/lib/logging.ts';
 
 let server: Server;
 export let host: string;
