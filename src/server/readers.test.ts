@@ -185,6 +185,18 @@ describe('billing', () => {
     await vi.waitFor(() => expect(opened?.state().stripe).toEqual({ problem: named, wallets: null }));
   });
 
+  it('stops sending mail at once, though Stripe’s answer is still awaited', async () => {
+    const opened = await open({ ...mail, ...stripe });
+    if (!opened?.services.billing) throw new Error('Billing is off.');
+    const answered = Promise.withResolvers<void>();
+    vi.spyOn(opened.services.billing, 'stop').mockReturnValueOnce(answered.promise);
+    const stopMail = vi.spyOn(opened.outbox, 'stop');
+    const stopped = opened.stop();
+    expect(stopMail).toHaveBeenCalledTimes(1);
+    answered.resolve();
+    await stopped;
+  });
+
   it('starts while Stripe is down; its data is in a reader’s export and erased with the account', async () => {
     const opened = await open({ ...mail, ...stripe });
     if (!opened?.services.billing || !database) throw new Error('Billing is off.');

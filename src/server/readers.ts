@@ -144,10 +144,8 @@ export async function openReaders(config: Config, options: ReadersOptions): Prom
       support.start();
     },
     async stop() {
-      await billing?.stop();
-      await support.stop();
-      await comments?.stop();
-      await outbox.stop();
+      // At once: mail that is sent while billing waits for Stripe could be sent again if the process is killed.
+      await Promise.all([billing?.stop(), support.stop(), comments?.stop(), outbox.stop()]);
     },
   };
 }

@@ -26,7 +26,8 @@ export interface WorkerStats {
 export interface BackgroundTask {
   readonly name: string;
   readonly everyMs: number;
-  run(): Promise<void>;
+  /** @param signal aborted when the worker stops; a run that may take long throws then */
+  run(signal: AbortSignal): Promise<void>;
 }
 
 const pollMs = 5000;
@@ -71,7 +72,7 @@ export function createWorker(dependencies: BillingDependencies, tasks: readonly 
 
   async function round(signal: AbortSignal): Promise<void> {
     await drain(signal);
-    await runTasks(() => !signal.aborted);
+    await runTasks(signal);
   }
 
   const onError = (error: unknown): void =>
@@ -99,12 +100,12 @@ export function createWorker(dependencies: BillingDependencies, tasks: readonly 
 /** Runs each task at its interval, the first time at once. */
 function createTaskRunner(tasks: readonly BackgroundTask[], { log }: Pick<BillingDependencies, 'log'>) {
   const ranAt = new Map<string, number>();
-  return async (mayContinue: () => boolean): Promise<void> => {
+  return async (signal: AbortSignal): Promise<void> => {
     for (const { name, everyMs, run } of tasks) {
-      if (!mayContinue() || performance.now() - (ranAt.get(name) ?? Number.NEGATIVE_INFINITY) < everyMs) continue;
+      if (signal.aborted || performance.now() - (ranAt.get(name) ?? Number.NEGATIVE_INFINITY) < everyMs) continue;
       ranAt.set(name, performance.now());
-      await run().catch((error: unknown) => {
-        if (!(error instanceof DatabaseUnavailable))
+      await run(signal).catch((error: unknown) => {
+        if (!signal.aborted && !(error instanceof DatabaseUnavailable))
           log.warn({ err: error, task: name }, 'A background task of billing failed');
       });
     }

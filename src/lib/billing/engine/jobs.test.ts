@@ -1,11 +1,14 @@
 /** The worker of billing's jobs. */
 import { setTimeout } from 'node:timers/promises';
-import { expect, it, vi } from 'vitest';
+import Stripe from 'stripe';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { billingFixture, storePurchase } from '../../../../tests/world/billing.ts';
 import { prepare } from '../../../../tests/world/databases.ts';
 import { createJobQueue } from '../../jobs/queue.server.ts';
 import { silent } from '../../logging.ts';
 import type { BillingDependencies, BillingJobKind } from './dependencies.ts';
 import { createWorker } from './jobs.server.ts';
+import { apiVersion } from './stripe.server.ts';
 
 const engines = prepare('sqlite');
 
@@ -46,4 +49,29 @@ it('the billing job worker stops after the running jobs and leaves the others qu
   expect(ended).toBeLessThan(10);
   // The other jobs wait for the next process.
   expect((await jobs.waiting()).count).toBe(50 - ended);
+});
+
+it('the recovery of open purchases ends after the current one when billing stops', async () => {
+  const site = await billingFixture(await engines.open());
+  onTestFinished(() => site.stop());
+  const updated = site.accounts.clock.now - 5 * 60_000;
+  for (const subscription of ['sub_1', 'sub_2', 'sub_3']) {
+    const { userId } = await site.readers.join(`${subscription}@example.com`);
+    await storePurchase(site, userId, { subscription, updated });
+  }
+  const fetched: string[] = [];
+  const httpClient = Stripe.createFetchHttpClient(async (input, init) => {
+    const { pathname } = new URL(String(input));
+    if (pathname.startsWith('/v1/subscriptions/')) {
+      fetched.push(pathname);
+      void billing.stop();
+    }
+    return site.fetch(input, init);
+  });
+  const options = { apiVersion, host: 'stripe.test', protocol: 'http', httpClient } as const;
+  const billing = await site.another({ stripe: new Stripe(site.stripe.keys.secret, options) });
+  billing.start();
+  await vi.waitFor(() => expect(fetched).toHaveLength(1));
+  await billing.stop();
+  expect(fetched).toHaveLength(1);
 });

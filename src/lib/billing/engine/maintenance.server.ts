@@ -41,8 +41,8 @@ export interface Maintenance {
   drift(): number | null;
   /** Why readers see no wallet buttons, for operators; `null`: they do, or it isn't known yet. */
   walletProblem(): string | null;
-  /** Handles all open purchases without recent activity. */
-  recover(): Promise<void>;
+  /** Handles all open purchases without recent activity. @throws the signal's reason when it is aborted */
+  recover(signal?: AbortSignal): Promise<void>;
 }
 
 /** @param forget see personal-data.server.ts @param checkKey see account.server.ts */
@@ -52,9 +52,9 @@ export function createMaintenance(
   checkKey: () => Promise<void>,
 ): Maintenance {
   const state: { drift: number | null; walletProblem: string | null } = { drift: null, walletProblem: null };
-  const recover = () => recoverPurchases(dependencies, forget);
-  async function compare(): ReturnType<Billing['compare']> {
-    const outcome = await compareAll(dependencies);
+  const recover = (signal?: AbortSignal) => recoverPurchases(dependencies, forget, signal);
+  async function compare(signal?: AbortSignal): ReturnType<Billing['compare']> {
+    const outcome = await compareAll(dependencies, signal);
     state.drift = outcome.drifted.length;
     return outcome;
   }
@@ -64,11 +64,11 @@ export function createMaintenance(
       { name: 'key', everyMs: minute, run: checkKey },
       { name: 'catalog', everyMs: minute / 2, run: () => refreshCatalog(dependencies) },
       { name: 'open purchases', everyMs: minute, run: recover },
-      { name: 'renewals', everyMs: hour, run: () => queueRenewals(dependencies) },
+      { name: 'renewals', everyMs: hour, run: (signal) => queueRenewals(dependencies, signal) },
       {
         name: 'comparison',
         everyMs: hour / 2,
-        run: () => compareAtNight(dependencies, compare),
+        run: (signal) => compareAtNight(dependencies, () => compare(signal)),
       },
       { name: 'old rows', everyMs: day, run: () => prune(dependencies) },
       {
@@ -92,13 +92,16 @@ export function createMaintenance(
 async function recoverPurchases(
   dependencies: BillingDependencies,
   forget: (userId: string) => Promise<void>,
+  signal?: AbortSignal,
 ): Promise<void> {
   const { purchases, subscriptions, withLock, log, now } = dependencies;
   // Finishes deletions that were interrupted: ends and refunds what the reader was buying.
   for (const userId of await purchases.usersOfDeletedAccounts(step)) {
+    signal?.throwIfAborted();
     await forget(userId).catch((error: unknown) => log.warn({ err: error }, 'A deletion could not be finished yet'));
   }
   for (const { id, user_id: user } of await purchases.idle(now() - lookAfterMs, step)) {
+    signal?.throwIfAborted();
     await withLock(user ?? id, async () => {
       const open = await purchases.get(id);
       // The reader has continued.
@@ -112,7 +115,10 @@ async function recoverPurchases(
 }
 
 /** Adds jobs for renewals that are near by our own calendar, in addition to Stripe's announcements. */
-async function queueRenewals({ database: { db }, jobs, rules, now }: BillingDependencies): Promise<void> {
+async function queueRenewals(
+  { database: { db }, jobs, rules, now }: BillingDependencies,
+  signal: AbortSignal,
+): Promise<void> {
   const near = await db
     .selectFrom('subscriptions')
     .select(['id', 'renews', 'state'])
@@ -121,6 +127,7 @@ async function queueRenewals({ database: { db }, jobs, rules, now }: BillingDepe
     .where('renews', '<=', now() + rules.renewalNoticeDays * day)
     .execute();
   for (const { id, renews, state } of near) {
+    signal.throwIfAborted();
     const known = state === null ? null : (JSON.parse(state) as StripeState);
     if (!known || now() < noticeFrom(known, rules.renewalNoticeDays, false)) continue;
     const sent = await db
@@ -149,10 +156,14 @@ async function prune({ database: { db }, now }: BillingDependencies): Promise<vo
 }
 
 /** Adds the jobs of events that never arrived and whose effect isn't visible in the list of subscriptions. @returns how many */
-async function queueMissedEvents({ stripe, database, jobs, now }: BillingDependencies): Promise<number> {
+async function queueMissedEvents(
+  { stripe, database, jobs, now }: BillingDependencies,
+  signal?: AbortSignal,
+): Promise<number> {
   let count = 0;
   const since = Math.floor((now() - eventsKeptMs) / 1000);
   for await (const event of stripe.events.list({ types: [...unlisted], created: { gte: since }, limit: 100 })) {
+    signal?.throwIfAborted();
     const job = jobOf(event.type, event.data.object as Parameters<typeof jobOf>[1]);
     if (job === null) continue;
     if (await database.transaction((tx) => storeEvent({ jobs, now }, tx, event, job))) count++;
@@ -161,10 +172,10 @@ async function queueMissedEvents({ stripe, database, jobs, now }: BillingDepende
 }
 
 /** Compares every stored subscription with Stripe's, and adds a job for each that differs. */
-async function compareAll(dependencies: BillingDependencies): ReturnType<Billing['compare']> {
+async function compareAll(dependencies: BillingDependencies, signal?: AbortSignal): ReturnType<Billing['compare']> {
   const { stripe, database, jobs, log } = dependencies;
   const drifted: string[] = [];
-  const missed = await queueMissedEvents(dependencies);
+  const missed = await queueMissedEvents(dependencies, signal);
   const rows = await database.db
     .selectFrom('subscriptions')
     .select(['id', 'digest'])
@@ -173,6 +184,7 @@ async function compareAll(dependencies: BillingDependencies): ReturnType<Billing
   const unseen = new Map(rows.map(({ id, digest: stored }) => [id, stored ?? '']));
   let checked = 0;
   for await (const one of stripe.subscriptions.list({ status: 'all', limit: 100 })) {
+    signal?.throwIfAborted();
     const stored = unseen.get(one.id) ?? null;
     unseen.delete(one.id);
     if (stored === null && !isOurs(dependencies, one)) continue;
@@ -196,23 +208,30 @@ async function compareAll(dependencies: BillingDependencies): ReturnType<Billing
 }
 
 const comparedKey = 'compared';
+/** A comparison whose process died is due again after this time. */
+const comparingMs = hour;
 
 /** Compares once a night, in one process; half an hour after a failed comparison it tries again. */
 async function compareAtNight(dependencies: BillingDependencies, compare: () => Promise<unknown>): Promise<void> {
   const claim = await claimComparison(dependencies);
   if (claim === null) return;
+  const { before, claimed, at } = claim;
   try {
     await compare();
   } catch (error) {
-    await moveComparison(dependencies, claim.at, claim.before);
+    await moveComparison(dependencies, claimed, before);
     throw error;
   }
+  await moveComparison(dependencies, claimed, at);
 }
 
-/** @returns the time of the claim and of the last comparison; `null`: not due, or another process is comparing */
+/**
+ * @returns the time of the last comparison, the time stored instead while this one runs, and its own; `null`: not due, or another process
+ *   is comparing
+ */
 async function claimComparison(
   dependencies: BillingDependencies,
-): Promise<{ readonly at: number; readonly before: number } | null> {
+): Promise<{ readonly before: number; readonly claimed: number; readonly at: number } | null> {
   const { database, now } = dependencies;
   const at = now();
   // On a new site there is nothing to compare.
@@ -220,8 +239,10 @@ async function claimComparison(
   const before = (await findNote(database.db, comparedKey))?.at ?? at;
   const local = hourInZone(at);
   // Between two and six at night in the paper's zone; at any hour after more than a day without a comparison.
-  if (before >= at - (local >= 2 && local < 6 ? 12 * hour : 30 * hour)) return null;
-  return (await moveComparison(dependencies, before, at)) ? { at, before } : null;
+  const everyMs = local >= 2 && local < 6 ? 12 * hour : 30 * hour;
+  if (before >= at - everyMs) return null;
+  const claimed = at - everyMs + comparingMs;
+  return (await moveComparison(dependencies, before, claimed)) ? { before, claimed, at } : null;
 }
 
 /** Changes the time of the last comparison. @returns `false` when another process has changed it */

@@ -44,10 +44,8 @@ it('the nightly comparison with Stripe runs once a night for all processes', asy
   await vi.waitFor(async () => expect(await compared()).toBeGreaterThan(0));
   for (let night = 1; night <= 3; night++) {
     await fixture.pass(2 * day);
-    const before = await compared();
     const both = await Promise.all([start(), start()]);
-    await vi.waitFor(async () => expect(await compared()).toBeGreaterThan(before));
-    // Ends after the running tasks.
+    await vi.waitFor(async () => expect(await compared()).toBe(fixture.accounts.clock.now));
     await Promise.all(both.map((billing) => billing.stop()));
     expect(lists.toSorted()).toEqual(Array(night).fill('/v1/events').concat(Array(night).fill('/v1/subscriptions')));
   }
@@ -86,4 +84,65 @@ it('the comparison runs at night in the newspaper’s time zone, and is retried 
   expect(await compared()).toBe(fixture.accounts.clock.now);
   await fixture.pass(1800);
   expect(await runTasks()).toBeNull();
+});
+
+it('a comparison that a stop interrupts is repeated by the next process, that of a killed process after an hour', async () => {
+  fixture = await billingFixture(await engines.open());
+  const { db } = fixture.database;
+  const session = await fixture.readers.join('ada@example.com');
+  const monthly = { payment_method: 'pm_card_visa', product_id: 'sun-reader', plan_id: 'reader-monthly' };
+  expect(await fixture.billing.subscribe(session, monthly)).toMatchObject({ ok: true });
+  const note = { key: 'compared', value: '', at: fixture.accounts.clock.now };
+  await db.insertInto('billing_notes').values(note).execute();
+  const compared = async () =>
+    Number((await db.selectFrom('billing_notes').select('at').where('key', '=', 'compared').execute())[0]?.at);
+  /** Starts a process. @param onList called when it requests the list of subscriptions; Stripe answers when it has settled */
+  const start = async (onList: () => Promise<void> = async () => {}) => {
+    const httpClient = Stripe.createFetchHttpClient(async (input, init) => {
+      const { pathname, searchParams } = new URL(String(input));
+      if (pathname === '/v1/subscriptions' && searchParams.get('status') === 'all') await onList();
+      return fixture.fetch(input, init);
+    });
+    const options = { apiVersion, host: 'stripe.test', protocol: 'http', httpClient } as const;
+    const billing = await fixture.another({ stripe: new Stripe(fixture.stripe.keys.secret, options) });
+    stops.push(billing.stop);
+    billing.start();
+    return billing;
+  };
+  await fixture.pass(2 * day);
+  const listing = Promise.withResolvers<void>();
+  const stopping = Promise.withResolvers<void>();
+  const stopped = await start(async () => {
+    listing.resolve();
+    await stopping.promise;
+  });
+  await listing.promise;
+  const stop = stopped.stop();
+  stopping.resolve();
+  await stop;
+  expect(stopped.stats().drift).toBeNull();
+  expect(await compared()).toBe(note.at);
+
+  const listingAgain = Promise.withResolvers<void>();
+  const killed = Promise.withResolvers<void>();
+  stops.push(async () => killed.resolve());
+  await start(() => {
+    listingAgain.resolve();
+    return killed.promise;
+  });
+  await listingAgain.promise;
+  const claimed = await compared();
+  await fixture.pass(3500);
+  // Deleted by a task that runs after the comparison.
+  await db.insertInto('stripe_events').values({ id: 'evt_old', type: 'invoice.paid', received: 0 }).execute();
+  const early = await start();
+  await vi.waitFor(async () =>
+    expect(await db.selectFrom('stripe_events').select('id').where('received', '=', 0).execute()).toEqual([]),
+  );
+  expect(early.stats().drift).toBeNull();
+  expect(await compared()).toBe(claimed);
+  await fixture.pass(200);
+  const next = await start();
+  await vi.waitFor(() => expect(next.stats().drift).toBe(0));
+  await vi.waitFor(async () => expect(await compared()).toBe(fixture.accounts.clock.now));
 });
