@@ -1,8 +1,8 @@
-/** The worker of billing's jobs, which also runs the background tasks. */
+/** The worker of billing's jobs, which also runs the background tasks. Neither waits for the other. */
 import Stripe from 'stripe';
 import { DatabaseUnavailable } from '../../database.ts';
 import type { Job } from '../../jobs/queue.server.ts';
-import { backOff, type RepeatedTask, repeatAfterPause } from '../../jobs/tasks.ts';
+import { backOff, type RepeatedTask, repeat, repeatAfterPause } from '../../jobs/tasks.ts';
 import { createFailureLog } from '../../logging.ts';
 import { inSpan } from '../../tracing.ts';
 import { metadataFields } from '../schema.ts';
@@ -48,6 +48,7 @@ export function createWorker(dependencies: BillingDependencies, tasks: readonly 
   /** When the next waiting job is due, epoch milliseconds. */
   let nextDue = Number.POSITIVE_INFINITY;
   let rounds: RepeatedTask | null = null;
+  let repeatedTasks: RepeatedTask | null = null;
   const failures = createFailureLog(log);
 
   /** Works until no job is due, or until a signal to stop. */
@@ -70,11 +71,6 @@ export function createWorker(dependencies: BillingDependencies, tasks: readonly 
     failures.worked();
   }
 
-  async function round(signal: AbortSignal): Promise<void> {
-    await drain(signal);
-    await runTasks(signal);
-  }
-
   const onError = (error: unknown): void =>
     failures.failed({ err: error }, 'The Stripe jobs can’t be read from the database; they wait');
 
@@ -88,11 +84,13 @@ export function createWorker(dependencies: BillingDependencies, tasks: readonly 
     drain: () => drain(),
     stats: (): WorkerStats => ({ ...counts }),
     start() {
-      rounds ??= repeatAfterPause(pauseMs, round, onError);
+      rounds ??= repeatAfterPause(pauseMs, drain, onError);
+      repeatedTasks ??= repeat(pollMs, runTasks);
       nudge();
+      void repeatedTasks.runNow();
     },
     async stop() {
-      await rounds?.stop();
+      await Promise.all([rounds?.stop(), repeatedTasks?.stop()]);
     },
   };
 }
