@@ -52,9 +52,9 @@ export interface JobQueue<Kind extends string> {
   add(db: Db, job: NewJob<Kind>): Promise<void>;
   /** Claims the due jobs that are first by priority, and then the longest waiting ones; those of one claim are in no certain order. */
   claim(most: number): Promise<readonly Job<Kind>[]>;
-  /** Releases a job until `due`. @param counted whether this attempt counts */
+  /** Releases a job until `due`, or longer if it was added again with a later `due`. @param counted whether this attempt counts */
   release(job: Job<Kind>, due: number, counted?: boolean): Promise<void>;
-  /** Deletes a job that is done. A job that was added again while it ran is due at once. */
+  /** Deletes a job that is done. A job that was added again while it ran is due when that asked for. */
   complete(job: Job<Kind>): Promise<void>;
   /** Ends a job and stores its outcome without subject and payload. @returns `false` when another process has claimed it */
   end(job: Job<Kind>, outcome: string, detail: string | null): Promise<boolean>;
@@ -90,7 +90,17 @@ export function createJobQueue<Kind extends string>(
     claim: (most) => claimJobs<Kind>(database, queue, most, clock()),
     async release(job, due, counted = true) {
       await claimed(job)
-        .set({ due: clock().at(due), claim: null, tries: counted ? job.tries : job.tries - 1 })
+        .set((is) => ({
+          due: is
+            .case()
+            .when('next_due', '>', clock().at(due))
+            .then(is.ref('next_due').$notNull())
+            .else(clock().at(due))
+            .end(),
+          next_due: null,
+          claim: null,
+          tries: counted ? job.tries : job.tries - 1,
+        }))
         .execute();
     },
     async complete(job) {
@@ -99,8 +109,12 @@ export function createJobQueue<Kind extends string>(
         .where('id', '=', job.id)
         .where('claim', '=', job.claim)
         .where('causes', '=', job.causes)
+        .where('next_due', 'is', null)
         .executeTakeFirst();
-      if (numDeletedRows === 0n) await claimed(job).set({ claim: null, due: clock().present, tries: 0 }).execute();
+      if (numDeletedRows > 0n) return;
+      await claimed(job)
+        .set((is) => ({ claim: null, due: is.fn.coalesce('next_due', clock().present), next_due: null, tries: 0 }))
+        .execute();
     },
     async end(job, outcome, detail) {
       const { numUpdatedRows } = await claimed(job)
@@ -192,6 +206,14 @@ async function addJob<Kind extends string>(
           .then(is.ref('jobs.due'))
           .when(is.and([is('jobs.ended', 'is', null), is('jobs.due', '<', due)]))
           .then(is.ref('jobs.due'))
+          .else(due)
+          .end(),
+        next_due: is
+          .case()
+          .when('jobs.claim', 'is', null)
+          .then(null)
+          .when('jobs.next_due', '<', due)
+          .then(is.ref('jobs.next_due'))
           .else(due)
           .end(),
       })),

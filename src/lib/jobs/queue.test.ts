@@ -158,6 +158,74 @@ onBothEngines('the job queue', (engines) => {
     expect(await jobs.waiting()).toMatchObject({ count: 0 });
   });
 
+  it('runs a job that is added again while it runs when the earliest of these calls asked for', async () => {
+    const database = await engines.open();
+    const clock = { now: 100 };
+    const jobs = queue(database, clock);
+    const add = (due?: number) =>
+      jobs.add(database.db, { kind: 'one', subject: 'a', once: true, ...(due !== undefined && { due }) });
+    const claim = async () => {
+      const [job, ...others] = await jobs.claim(5);
+      expect(others).toEqual([]);
+      return job;
+    };
+    await add();
+    const first = await claim();
+    await add(900);
+    await add(700);
+    await add(800);
+    if (first) await jobs.complete(first);
+    expect(await jobs.waiting()).toMatchObject({ count: 1, due: 700 });
+    expect(await claim()).toBeUndefined();
+    clock.now = 700;
+    const second = await claim();
+    expect(second).toMatchObject({ subject: 'a', tries: 1 });
+    await add(900);
+    await add();
+    if (second) await jobs.complete(second);
+    const third = await claim();
+    expect(third).toMatchObject({ tries: 1 });
+    if (third) await jobs.complete(third);
+    expect(await jobs.waiting()).toMatchObject({ count: 0 });
+  });
+
+  it('retries a failed job that was added again with a later due time no earlier than that', async () => {
+    const database = await engines.open();
+    const clock = { now: 100 };
+    const jobs = queue(database, clock);
+    const add = (due: number) => jobs.add(database.db, { kind: 'one', subject: 'a', once: true, due });
+    await add(100);
+    for (const [asked, retried, due] of [
+      [900, 200, 900],
+      [950, 990, 990],
+    ] as const) {
+      const [job] = await jobs.claim(5);
+      await add(asked);
+      if (job) await jobs.release(job, retried);
+      expect(await jobs.waiting()).toMatchObject({ count: 1, due });
+      clock.now = due;
+    }
+    for (const job of await jobs.claim(5)) await jobs.complete(job);
+    expect(await jobs.waiting()).toMatchObject({ count: 0 });
+  });
+
+  it('runs a job at the time that was asked for while its process died, and again if it is claimed before', async () => {
+    const database = await engines.open();
+    const clock = { now: 100 };
+    const jobs = queue(database, clock);
+    const add = (due?: number) =>
+      jobs.add(database.db, { kind: 'one', subject: 'a', once: true, ...(due !== undefined && { due }) });
+    await add();
+    await jobs.claim(5);
+    const later = clock.now + leaseMs + 5000;
+    await add(later);
+    clock.now += leaseMs;
+    const [taken] = await jobs.claim(5);
+    if (!taken) throw new Error('nothing was claimed');
+    await jobs.complete(taken);
+    expect(await jobs.waiting()).toMatchObject({ count: 1, due: later });
+  });
+
   it('starts a refused job over with its new payload when it is added again', async () => {
     const { database, jobs } = await open(1);
     const again = { kind: 'one', subject: 'again', once: true } as const;

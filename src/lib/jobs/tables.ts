@@ -19,6 +19,8 @@ export interface JobsTable {
   due: number;
   /** After this time the job is dropped; `null`: it is retried until it succeeds. */
   expires: number | null;
+  /** When it is due after this run, if it was added again while it ran; otherwise `null`. */
+  next_due: number | null;
   /** The claim of a process; `null` while the job waits. */
   claim: string | null;
   tries: number;

@@ -5,7 +5,7 @@ import { alerts } from './alerts.ts';
 import { billing, cancellations } from './billing.ts';
 import { cluster, clusterSettings } from './cluster.ts';
 import { headlineTests } from './headline-tests.ts';
-import { jobs, stripeJobs } from './jobs.ts';
+import { jobs, jobsAddedAgain, stripeJobs } from './jobs.ts';
 import { letters, mail } from './mail.ts';
 import { comments, corrections, library, podcastFeeds, popularity, recentReadings } from './reading.ts';
 
@@ -30,4 +30,5 @@ export const migrations: readonly Migration[] = [
   headlineTests,
   clusterSettings,
   readingTimes,
+  jobsAddedAgain,
 ];

@@ -52,7 +52,7 @@ onBothEngines('the migration of mail and comment tasks to the job queue', (engin
         value === null ? null : Number(value),
       ),
     });
-    const open = { claim: null, outcome: null, detail: null };
+    const open = { next_due: null, claim: null, outcome: null, detail: null };
     expect(jobs.map(numbers)).toEqual([
       {
         ...open,
@@ -75,6 +75,7 @@ onBothEngines('the migration of mail and comment tasks to the job queue', (engin
       },
       {
         id: 'c',
+        next_due: null,
         queue: 'mail',
         kind: 'link',
         subject: null,

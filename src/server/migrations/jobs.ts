@@ -72,3 +72,11 @@ export const stripeJobs: Migration = {
     await db.schema.dropTable('stripe_questions').execute();
   },
 };
+
+/** When a job runs again that was added while it ran. */
+export const jobsAddedAgain: Migration = {
+  name: '0022-jobs-added-again',
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema.alterTable('jobs').addColumn('next_due', 'bigint').execute();
+  },
+};

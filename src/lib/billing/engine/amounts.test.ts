@@ -54,6 +54,27 @@ it('the last known amount stays while Stripe cannot preview, and is updated five
   expect(await shown(session)).toMatchObject({ price: 1200 });
 });
 
+it('the amount is asked for every five minutes while Stripe cannot preview', async () => {
+  const { session, id, customer } = await subscribed();
+  await site.dashboard.customers.update(customer, { balance: -500 });
+  previewFails(500, 99);
+  await site.dashboard.subscriptions.update(id, { metadata: { note: 'x' } });
+  await site.deliver();
+  const previews = () => site.requests.filter(({ path }) => path.endsWith('/create_preview')).length;
+  for (let round = 0; round < 3; round++) {
+    const before = previews();
+    await site.billing.drain();
+    expect(previews()).toBe(before);
+    await site.pass(5 * 60 + 1);
+    await site.billing.drain();
+    expect(previews()).toBe(before + 1);
+  }
+  site.stripe.faults.clear();
+  await site.pass(5 * 60 + 1);
+  await site.billing.drain();
+  expect(await shown(session)).toMatchObject({ price: 700 });
+});
+
 it.each(['the site’s own schedule', 'Stripe’s announcement of the renewal'])(
   'a renewal notice waits until Stripe can preview its amount (triggered by %s)',
   async (cause) => {
