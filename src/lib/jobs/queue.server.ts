@@ -24,6 +24,8 @@ export interface NewJob<Kind extends string> {
   readonly expires?: number;
   /** One job for each kind and subject, however often it is added; the earliest `due` counts. */
   readonly once?: boolean;
+  /** With `once`: this `due` counts, not an earlier one: the job must not run while what caused it is under way. */
+  readonly postpones?: boolean;
 }
 
 /** A job that this process has claimed, until it reports the result or the lease ends. */
@@ -165,7 +167,7 @@ async function addJob<Kind extends string>(
   job: NewJob<Kind>,
   { present, at }: QueueClock,
 ): Promise<void> {
-  const { kind, subject, payload = null, priority = 0, once = false } = job;
+  const { kind, subject, payload = null, priority = 0, once = false, postpones = false } = job;
   const due = job.due === undefined ? present : at(job.due);
   const expires = job.expires === undefined ? null : at(job.expires);
   const row: InsertObject<JobsTables, 'jobs'> = {
@@ -199,12 +201,12 @@ async function addJob<Kind extends string>(
         ended: null,
         outcome: null,
         detail: null,
-        // A claimed job keeps its lease and runs again afterward. Adding a job never delays one that is waiting.
+        // A claimed job keeps its lease and runs again afterward. Only a job that postpones delays one that is waiting.
         due: is
           .case()
           .when('jobs.claim', 'is not', null)
           .then(is.ref('jobs.due'))
-          .when(is.and([is('jobs.ended', 'is', null), is('jobs.due', '<', due)]))
+          .when(is.and([is.lit(!postpones), is('jobs.ended', 'is', null), is('jobs.due', '<', due)]))
           .then(is.ref('jobs.due'))
           .else(due)
           .end(),
@@ -212,7 +214,7 @@ async function addJob<Kind extends string>(
           .case()
           .when('jobs.claim', 'is', null)
           .then(null)
-          .when('jobs.next_due', '<', due)
+          .when(is.and([is.lit(!postpones), is('jobs.next_due', '<', due)]))
           .then(is.ref('jobs.next_due'))
           .else(due)
           .end(),

@@ -189,6 +189,22 @@ onBothEngines('the job queue', (engines) => {
     expect(await jobs.waiting()).toMatchObject({ count: 0 });
   });
 
+  it('delays a waiting or running job for one that postpones it', async () => {
+    const database = await engines.open();
+    const clock = { now: 100 };
+    const jobs = queue(database, clock);
+    const add = (due: number) => jobs.add(database.db, { kind: 'one', subject: 'a', once: true, postpones: true, due });
+    await add(200);
+    await add(300);
+    expect((await jobs.waiting()).due).toBe(300);
+    clock.now = 300;
+    const [job] = await jobs.claim(5);
+    await add(400);
+    await add(500);
+    if (job) await jobs.complete(job);
+    expect(await jobs.waiting()).toMatchObject({ count: 1, due: 500 });
+  });
+
   it('retries a failed job that was added again with a later due time no earlier than that', async () => {
     const database = await engines.open();
     const clock = { now: 100 };

@@ -198,9 +198,9 @@ export async function forgetCancelledBefore(dependencies: BillingDependencies, u
 /** After this time a call that has released a planned change was cut off, in milliseconds. */
 const cutOffMs = 60_000;
 
-/** Plans a change again in a minute, if the call that has released it fails or is cut off. @param id of the subscription */
+/** Plans a change again in a minute, if the latest call that has released it fails or is cut off. @param id of the subscription */
 export const restoreLater = ({ database, jobs, now }: BillingDependencies, id: string): Promise<void> =>
-  jobs.add(database.db, { kind: 'planned', subject: id, once: true, due: now() + cutOffMs });
+  jobs.add(database.db, { kind: 'planned', subject: id, once: true, postpones: true, due: now() + cutOffMs });
 
 /** Plans a change again that an unfinished call has released. @param id of the subscription */
 export async function restoreReleased(dependencies: BillingDependencies, id: string): Promise<void> {
