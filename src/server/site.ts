@@ -253,8 +253,7 @@ function followChanges({ app, link }: SiteStart, site: SitePress, side: SideServ
     published: side.metrics.published,
     workersUpdated: link?.workersUpdated,
     updateAlert: banner.update,
-    goneEverywhere: cluster ? () => cluster.goneEverywhere() : undefined,
-    freshEverywhere: cluster ? () => cluster.freshEverywhere() : undefined,
+    arrived: cluster?.arrived,
   });
   site.onFresh(publishing.fresh);
   app.changes.follow({ changed: publishing.changed, durable: () => press.durable });

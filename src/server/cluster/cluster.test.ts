@@ -86,10 +86,10 @@ describe('the nodes of a cluster', () => {
     // The holder too: it waits for the revision that it has read itself.
     await expect.poll(() => all.every(hasRead)).toBe(true);
     const isFresh = vi.fn();
-    const fresh = holder?.cluster.freshEverywhere().then(isFresh);
+    const fresh = holder?.cluster.arrived().freshEverywhere().then(isFresh);
     // Long enough for the pending check to be repeated, and far from the ten seconds after which it ends.
     const end = performance.now() + 300;
-    do expect(await holder?.cluster.goneEverywhere()).toBe(true);
+    do expect(await holder?.cluster.arrived().goneEverywhere()).toBe(true);
     while (performance.now() < end);
     expect(isFresh).not.toHaveBeenCalled();
     slow.resolve();
@@ -236,6 +236,24 @@ describe('when the node that syncs', () => {
     await expect.poll(() => other.cluster.node.epoch).not.toBeNull();
     await expect.poll(async () => (await other.cluster.receive(webhook(1))).status).toBe(200);
     expect(other.title(1)).toBe('Meanwhile');
+  });
+
+  it('stops while pages are rendered, it still purges the CDN, and so does the node that takes over', async () => {
+    let rendered = Promise.resolve();
+    const { all } = await openNodes(engines, 2, { of: () => ({ ...patient, rendered: () => rendered }) });
+    const [holder] = holders(all);
+    const other = follower(all);
+    const slow = Promise.withResolvers<void>();
+    rendered = slow.promise;
+    holder?.cluster.publish(new Set(['prices']), 'any');
+    await expect.poll(() => all.every(({ changes }) => changes.some(({ tags }) => tags.has('prices')))).toBe(true);
+    const changes = [holder, other].map((each) => each?.cluster.arrived());
+    const gone = changes.map((change) => change?.goneEverywhere());
+    const fresh = changes.map((change) => change?.freshEverywhere());
+    await holder?.stop();
+    await expect.poll(() => other.cluster.node.epoch).not.toBeNull();
+    slow.resolve();
+    expect(await Promise.all([...gone, ...fresh])).toEqual([true, true, true, true]);
   });
 
   it('loses its connection in the middle of an edit, the edit is not lost', async () => {

@@ -8,9 +8,11 @@ import type { Content, FollowedStore, WebhookAnswer, WebhookRequest } from '../.
 import type { ContentEntry } from '../../content/store/entries.server.ts';
 import { type BoundedMap, createBoundedMap } from '../../lib/bounded-map.ts';
 import { tag } from '../../lib/content/tags.ts';
+import { type Conditions, createConditions } from '../../lib/jobs/conditions.ts';
 import { type RepeatedTask, repeat } from '../../lib/jobs/tasks.ts';
 import { inSpan } from '../../lib/tracing.ts';
 import type { ChangeFeed } from '../change-feed.ts';
+import { type ArrivedChange, arrivedChange, withdrawMs } from './arrived-change.ts';
 import { type AnswerMessage, bodyOf, longestMessage, type Message, type WebhookMessage, webhookOf } from './channel.ts';
 import { applyMs, type ClusterLog, tagEntry } from './cluster-log.ts';
 import { type LogBatch, tagKind } from './content-log.ts';
@@ -44,10 +46,8 @@ export interface Cluster {
    * @param by `holder`: every node notices this change, but only the lease's holder publishes it
    */
   publish(tags: ReadonlySet<string>, by: 'holder' | 'any'): void;
-  /** Resolves when all nodes show what this node shows now, to whether this node has the lease. */
-  freshEverywhere(): Promise<boolean>;
-  /** Resolves when no node serves anything that was withdrawn so far, to whether this node has the lease. */
-  goneEverywhere(): Promise<boolean>;
+  /** Call it when a change of the content has reached this node. */
+  arrived(): ArrivedChange;
   /** Pages of this build that the nodes share. */
   shareOf(build: string): SharedPages;
   /** Hashed files that the nodes share. @param source folder of the running build's */
@@ -74,6 +74,8 @@ interface State extends ClusterOptions {
   readonly unpublished: Set<string>;
   /** When the log last had a tag, by the monotonic clock. */
   readonly publishedAt: BoundedMap<number>;
+  /** Checked when this node gets the lease. */
+  readonly leases: Conditions;
   readonly maintenance: RepeatedTask[];
   /** Makes this node the one that syncs, while it has the lease. */
   takingOver: RepeatedTask | null;
@@ -91,10 +93,6 @@ const takeOverEveryMs = 1000;
 const foundWithinMs = 30_000;
 /** Most tags for which the time of publication is stored. */
 const mostPublished = 1000;
-/** Milliseconds in which all nodes show a change; a purge waits no longer. */
-const freshMs = 10_000;
-/** Milliseconds in which withdrawn content is gone on all nodes that respond. */
-const withdrawMs = 6000;
 
 export function createCluster(options: ClusterOptions): Cluster {
   const { clusterLog, listenUrl, content, changes, log, workersUpdated, beatMs, goneMs } = options;
@@ -119,6 +117,7 @@ export function createCluster(options: ClusterOptions): Cluster {
     shares: new Map(),
     unpublished: new Set(),
     publishedAt: createBoundedMap(mostPublished),
+    leases: createConditions(),
     maintenance: [],
     takingOver: null,
     missed: null,
@@ -126,12 +125,6 @@ export function createCluster(options: ClusterOptions): Cluster {
     webhooks: 0,
   };
   const { node } = state;
-  /** Waits for all nodes, and afterward checks whether this node still has the lease. */
-  async function waitAndCheckLease(what: 'applied' | 'fresh', ms: number): Promise<boolean> {
-    if (node.epoch === null) return false;
-    await node.waitForAllNodes(what, content.followed.revision(), ms).catch(() => false);
-    return node.epoch !== null;
-  }
   return {
     receive: (request, onAccepted) => receive(state, request, onAccepted),
     node,
@@ -143,8 +136,7 @@ export function createCluster(options: ClusterOptions): Cluster {
         return changes.publish({ tags, withdrawn: [] });
       });
     },
-    freshEverywhere: () => waitAndCheckLease('fresh', freshMs),
-    goneEverywhere: () => waitAndCheckLease('applied', withdrawMs),
+    arrived: () => arrivedChange(node, content.followed.revision(), state.leases),
     shareOf(build) {
       const revision = content.followed.revision;
       const isAhead = (): boolean => content.followed.ahead().length > 0;
@@ -250,6 +242,7 @@ async function leaseChanged(state: State, epoch: number | null): Promise<void> {
     log.warn({}, 'This node no longer syncs with WordPress for the cluster');
     return;
   }
+  state.leases.check();
   void state.takingOver?.runNow();
   await node.send({ lease: node.id }).catch(() => {});
 }

@@ -101,7 +101,10 @@ it('a change is answered and purged only after no other process serves the old p
 it('withdrawn content is purged from the CDN once no node serves it, while pages are still rendering', async () => {
   const workers = Promise.withResolvers<void>();
   const nodes = Promise.withResolvers<boolean>();
-  const { publishing, calls } = fixture({ workersUpdated: () => workers.promise, goneEverywhere: () => nodes.promise });
+  const { publishing, calls } = fixture({
+    workersUpdated: () => workers.promise,
+    arrived: () => ({ freshEverywhere: async () => true, goneEverywhere: () => nodes.promise }),
+  });
   void publishing.changed({ tags: new Set(['article:1']), withdrawn: [], withdrawnTags: ['article:1'] });
   workers.resolve();
   await new Promise((resolve) => setImmediate(resolve));
@@ -114,8 +117,7 @@ it('withdrawn content is purged from the CDN once no node serves it, while pages
 it('in a cluster, a node purges changes that only it knows of, even when another node notifies the CDN', async () => {
   for (const isOwn of [true, false]) {
     const { publishing, calls, pressed } = fixture({
-      freshEverywhere: async () => false,
-      goneEverywhere: async () => false,
+      arrived: () => ({ freshEverywhere: async () => false, goneEverywhere: async () => false }),
     });
     pressed.resolve(outcome());
     await publishing.changed({ tags: new Set(), withdrawn: [], withdrawnTags: ['article:1'], isOwn });

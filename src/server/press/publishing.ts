@@ -16,6 +16,7 @@ import { withTimeLimit } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { Invalidated, Press } from '../../press/press.server.ts';
 import type { FreshPage } from '../../press/scheduler/scheduler-state.ts';
+import type { ArrivedChange } from '../cluster/arrived-change.ts';
 
 export interface PublishingOptions {
   readonly press: Pick<Press, 'invalidate' | 'resumed'>;
@@ -25,16 +26,8 @@ export interface PublishingOptions {
   readonly indexNow: Pick<IndexNow, 'announce'>;
   readonly reader: () => ContentReader;
   readonly log: Logger;
-  /**
-   * Resolves when the pages are fresh on all nodes of a cluster, to whether this node notifies the CDN and the search engines
-   * (default: immediately, to true).
-   */
-  readonly freshEverywhere?: (() => Promise<boolean>) | undefined;
-  /**
-   * Resolves when no node of a cluster serves withdrawn content any more, to whether this node notifies the CDN (default: immediately,
-   * to true).
-   */
-  readonly goneEverywhere?: (() => Promise<boolean>) | undefined;
+  /** Called for each change in a cluster: says when the other nodes show it, and whether this node notifies the CDN and search engines. */
+  readonly arrived?: (() => ArrivedChange) | undefined;
   /** Resolves when no other process of this site serves replaced or removed pages (default: there is no other process). */
   readonly workersUpdated?: (() => Promise<void>) | undefined;
   /** Updates the banner on pages, see `AlertBanner.update`. */
@@ -131,7 +124,7 @@ function createLatePages({ press, cdn, log, workersUpdated }: PublishingOptions)
 
 export function createPublishing(options: PublishingOptions): Publishing {
   const { press, cdn, indexNow, log, now = Date.now, timeoutMs = 8000 } = options;
-  const { freshEverywhere, goneEverywhere, workersUpdated } = options;
+  const { workersUpdated } = options;
   /** Changes that haven't been answered yet, each with the pages that became fresh since it arrived. */
   const unanswered = new Set<{ readonly tags: ReadonlySet<string>; readonly keys: Set<string> }>();
   const late = createLatePages(options);
@@ -148,22 +141,23 @@ export function createPublishing(options: PublishingOptions): Publishing {
   }
 
   /** Rendering may take minutes, during which the CDN would keep serving withdrawn content. */
-  async function purgeGone({ isOwn }: ContentChange, gone: readonly string[]): Promise<void> {
+  async function purgeGone(arrived: ArrivedChange | undefined, gone: readonly string[]): Promise<void> {
     await workersUpdated?.();
-    if (!goneEverywhere || isOwn || (await goneEverywhere())) cdn.purge(gone, { withdrawn: true });
+    if (!arrived || (await arrived.goneEverywhere())) cdn.purge(gone, { withdrawn: true });
   }
 
   return {
     async changed(change) {
       const began = performance.now();
       const gone = change.withdrawnTags ?? [];
+      const arrived = change.isOwn ? undefined : options.arrived?.();
       options.prioritize(change.paths ?? []);
       const mine = { tags: new Set([...change.tags, ...gone]), keys: new Set<string>() };
       unanswered.add(mine);
       // Nothing is awaited before this call, so withdrawn pages are gone when it returns.
       const invalidated = press.invalidate(change.tags, { withdrawn: gone, reason: reasonOf(change) });
       if (gone.length > 0) {
-        purgeGone(change, gone).catch((error: unknown) =>
+        purgeGone(arrived, gone).catch((error: unknown) =>
           log.error({ err: error }, "Withdrawn pages couldn't be purged early"),
         );
       }
@@ -175,8 +169,8 @@ export function createPublishing(options: PublishingOptions): Publishing {
         const ms = performance.now() - began;
         unanswered.delete(mine);
         // Not awaited: this node is fresh only when this promise has resolved.
-        if (!freshEverywhere || change.isOwn) announce(change, gone);
-        else void freshEverywhere().then((notifies) => notifies && announce(change, gone));
+        if (!arrived) announce(change, gone);
+        else void arrived.freshEverywhere().then((notifies) => notifies && announce(change, gone));
         if (result.refreshed.length > 0) options.published(ms);
         if (result.failed > 0) {
           log.warn({ failed: result.failed }, "Some pages couldn't be refreshed; they are retried");
