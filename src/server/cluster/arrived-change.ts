@@ -13,24 +13,30 @@ export interface ArrivedChange {
 const freshMs = 10_000;
 /** Milliseconds in which withdrawn content is gone on all nodes that respond. */
 export const withdrawMs = 6000;
+/** Milliseconds after which a node's new pages may be too late for the holder's purge: a change reaches connected nodes in as long. */
+const lateMs = freshMs / 2;
 /** Milliseconds in which the holder has notified the CDN of a change, or another node has its lease. */
 const notifiedMs = 60_000;
 
 /**
  * The node that has the lease notifies the CDN, also if it loses the lease meanwhile. Since it may have stopped before that, a node that
- * gets the lease soon afterward does so as well: notifying twice is harmless.
+ * gets the lease soon afterward does so as well: notifying twice is harmless. So does a node that the holder may not have waited for: the CDN may have fetched its old
+ * pages after the holder's purge.
  *
  * @param revision the change's, in the content log
  * @param leases checked when this node gets the lease
  */
 export function arrivedChange(
-  node: Pick<ClusterNode, 'epoch' | 'waitForAllNodes'>,
+  node: Pick<ClusterNode, 'epoch' | 'isConnected' | 'waitForAllNodes'>,
   revision: number,
   leases: Conditions,
 ): ArrivedChange {
   const isHolder = node.epoch !== null;
+  const wasConnected = node.isConnected;
+  const began = performance.now();
+  const isLate = (): boolean => !wasConnected || !node.isConnected || performance.now() - began > lateMs;
   async function everywhere(what: 'applied' | 'fresh', ms: number): Promise<boolean> {
-    const notifies = isHolder || (await leases.until(() => node.epoch !== null, notifiedMs));
+    const notifies = isHolder || isLate() || (await leases.until(() => node.epoch !== null, notifiedMs));
     if (notifies) await node.waitForAllNodes(what, revision, ms).catch(() => false);
     return notifies;
   }
