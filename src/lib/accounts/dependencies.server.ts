@@ -35,8 +35,6 @@ export interface Dependencies {
   readonly personalData: PersonalData;
   readonly access: AccessSigner;
   readonly grantFor: GrantFor;
-  /** HMACs of session tokens that were replaced by a newer sign-in of the same browser, with the time. */
-  readonly replaced: Map<string, number>;
   /** Origin of the site. */
   readonly siteUrl: string;
   /** Whether the site is served over HTTPS. */

@@ -4,7 +4,7 @@ import { type OldRows, rowsUntil } from '../jobs/old-rows.ts';
 import type { Owner, PersonalData } from '../personal-data.ts';
 import { type Dependencies, recordAudit } from './dependencies.server.ts';
 import type { Caller } from './service.ts';
-import { listSessions } from './sessions.server.ts';
+import { listSessions, replacedMs } from './sessions.server.ts';
 import { lockUser, readProfile } from './users.server.ts';
 
 type State = Omit<Dependencies, 'personalData'>;
@@ -129,7 +129,7 @@ export const oldRowsOf = (state: Pruned, { auditDays, unconfirmedDays }: Keeping
   const { now } = state;
   const { db } = state.database;
   return [
-    rowsUntil(db, 'sessions', ['id'], 'expiresAt', () => new Date(now()).toISOString()),
+    rowsUntil(db, 'sessions', ['id'], 'expiresAt', () => new Date(now() - replacedMs).toISOString()),
     // Kept a day longer than they are valid, so that a link's page can say that the link has expired.
     rowsUntil(db, 'proofs', ['id'], 'expires', () => now() - day),
     rowsUntil(db, 'audit', ['id'], 'at', () => now() - auditDays * day),

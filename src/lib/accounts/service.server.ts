@@ -49,7 +49,6 @@ export async function createAccounts(options: AccountsOptions): Promise<RunningA
     verification,
     access,
     grantFor,
-    replaced: new Map(),
     siteUrl,
     secure: new URL(siteUrl).protocol === 'https:',
     log,

@@ -26,8 +26,7 @@ export const sessionLife = {
 /** Most sessions of one account: more than a household has devices, and too few for hundreds to share it. */
 const mostSessions = 50;
 /** Milliseconds for which requests with replaced cookies may still arrive. */
-const replacedMs = 60_000;
-const mostReplaced = 10_000;
+export const replacedMs = 60_000;
 
 const hashesOf = ({ hmacs }: Dependencies, header: string | null | undefined): readonly string[] =>
   readCookies(header, sessionCookie)
@@ -44,14 +43,11 @@ export async function openSession(
   { id: userId, email, emailVerified, trackingId }: User,
   caller: Caller,
 ): Promise<{ readonly session: Session; readonly cookies: readonly string[] }> {
-  for (const old of hashesOf(deps, caller.cookies)) {
-    await tx.deleteFrom('sessions').where('token', '=', old).execute();
-    noteReplaced(deps, old);
-  }
-  const token = newToken();
-  const id = randomUUID();
   const createdAt = deps.now();
   const at = new Date(createdAt).toISOString();
+  for (const old of hashesOf(deps, caller.cookies)) await replace(tx, old, at);
+  const token = newToken();
+  const id = randomUUID();
   await tx
     .insertInto('sessions')
     .values({
@@ -64,17 +60,40 @@ export async function openSession(
       expiresAt: new Date(createdAt + sessionLife.session * 1000).toISOString(),
     })
     .execute();
-  await endOldest(tx, userId);
+  await endOldest(tx, userId, at);
   return {
     session: { id, userId, trackingId, email, emailVerified },
     cookies: sessionCookies(deps, token, trackingId),
   };
 }
 
-async function endOldest(tx: AccountsTransaction, userId: string): Promise<void> {
-  const own = tx.selectFrom('sessions').select('id').where('userId', '=', userId);
+/**
+ * Ends a session that another sign-in of the same browser replaces. A request that was sent before still carries its token, and an answer
+ * that cleared the cookies would remove the new ones, so the row stays for a while; it is the only kind that expires when last used.
+ */
+async function replace(tx: AccountsTransaction, hash: string, at: string): Promise<void> {
+  const ended = tx.updateTable('sessions').set({ updatedAt: at, expiresAt: at });
+  await ended.where('token', '=', hash).where('expiresAt', '>', at).execute();
+}
+
+async function wasReplaced({ database, now }: Dependencies, hashes: readonly string[]): Promise<boolean> {
+  if (hashes.length === 0) return false;
+  const since = new Date(now() - replacedMs).toISOString();
+  const row = await database.db
+    .selectFrom('sessions')
+    .select('id')
+    .where('token', 'in', hashes)
+    .where('expiresAt', '>', since)
+    .whereRef('expiresAt', '=', 'updatedAt')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+async function endOldest(tx: AccountsTransaction, userId: string, at: string): Promise<void> {
+  const own = tx.selectFrom('sessions').select('id').where('userId', '=', userId).where('expiresAt', '>', at);
   const kept = own.orderBy('updatedAt', 'desc').orderBy('createdAt', 'desc').limit(mostSessions);
-  await tx.deleteFrom('sessions').where('userId', '=', userId).where('id', 'not in', kept).execute();
+  const open = tx.deleteFrom('sessions').where('userId', '=', userId).where('expiresAt', '>', at);
+  await open.where('id', 'not in', kept).execute();
 }
 
 /** See {@link Accounts.session}. */
@@ -103,7 +122,7 @@ export async function readSession(
       ],
     };
   }
-  if (hashesOf(deps, header).some((hash) => wasReplaced(deps, hash))) return { session: null, cookies: [] };
+  if (await wasReplaced(deps, hashesOf(deps, header))) return { session: null, cookies: [] };
   // If the cookies of an ended session stayed, pages would look signed in while the server refuses every call.
   const stale = tokens.length > 0 || readCookies(header, visitorCookie).length > 0;
   return { session: null, cookies: stale ? clearedCookies(deps) : [] };
@@ -211,21 +230,6 @@ function accessIsDue(state: CookieState, header: string | null, grant: Grant): b
     .map((value) => Number(value.split('.')[2]));
   return Math.max(0, ...ends) < Math.min(now() / 1000 + sessionLife.renewAccess, accessEnd(state, grant));
 }
-
-/**
- * Notes a token that another sign-in of the same browser replaces. A request that was sent before still carries it; a response that
- * cleared its cookies would remove the new ones.
- */
-function noteReplaced({ replaced, now }: Dependencies, hash: string): void {
-  for (const [old, at] of replaced) {
-    if (now() - at < replacedMs && replaced.size < mostReplaced) break;
-    replaced.delete(old);
-  }
-  replaced.set(hash, now());
-}
-
-const wasReplaced = ({ replaced, now }: Dependencies, hash: string): boolean =>
-  now() - (replaced.get(hash) ?? Number.NEGATIVE_INFINITY) < replacedMs;
 
 /** The session with this token, and its user; unless it has expired. */
 const find = (db: Queries, hash: string, now: number) =>

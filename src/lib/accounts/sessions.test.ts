@@ -59,12 +59,15 @@ onBothEngines('sessions', (engines) => {
   });
 
   it('are not ended by an older request that is answered after the browser signed in again', async () => {
-    const { accounts, join, token, clock } = await open();
+    const { accounts, database, join, token, clock } = await open();
+    const another = await fixture(database);
     const before = browser((await join(email)).cookies);
     await accounts.sendLink(send());
     got(await accounts.useLink(token(email), caller('203.0.113.9', before)));
     // Its answer comes after the new cookies, so it must not change them.
     expect(await accounts.session(before)).toEqual({ session: null, cookies: [] });
+    // On another node, or after a restart, too.
+    expect(await another.accounts.session(before)).toEqual({ session: null, cookies: [] });
     clock.pass(61);
     expect((await accounts.session(before)).cookies).toEqual(accounts.signedOutCookies);
   });
