@@ -20,8 +20,8 @@ const notifiedMs = 60_000;
 
 /**
  * The node that has the lease notifies the CDN, also if it loses the lease meanwhile. Since it may have stopped before that, a node that
- * gets the lease soon afterward does so as well: notifying twice is harmless. So does a node that the holder may not have waited for: the CDN may have fetched its old
- * pages after the holder's purge.
+ * gets the lease soon afterward does so as well: notifying twice is harmless. So does a node that the holder may not have waited for: the
+ * CDN may have fetched its old pages after the holder's purge.
  *
  * @param revision the change's, in the content log
  * @param leases checked when this node gets the lease
