@@ -21,7 +21,7 @@ import { isEnding, isInTrial, isPaused, isRunning, type StripeState, subscriptio
 import type { CancellationsTable } from '../tables.ts';
 import { monthsAfter } from './coupons.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
-import { taxOf } from './fetch-subscription.server.ts';
+import { idOf, taxOf } from './fetch-subscription.server.ts';
 import { ok, refusal, throwRefused, withIdempotencyKey } from './stripe.server.ts';
 
 type CancellationDetails = Stripe.SubscriptionUpdateParams.CancellationDetails;
@@ -93,6 +93,11 @@ export async function acceptOffer(
   const offer = JSON.parse(row.offer) as RetentionOffer;
   const { coupon } = offer;
   const fresh = (await subscriptions.reconcile(state.id))?.state;
+  if (fresh && (await hasCoupon(dependencies, fresh, coupon))) {
+    // An earlier call gave the discount, and was cut off before it could store that.
+    await endRow(dependencies, row.id, 'stayed');
+    return answer(fresh);
+  }
   if (!fresh || !isRunning(fresh) || !isStillTrue(offer, fresh, now())) {
     return throwRefused(409, messages.offerOver, { code: 'no_offer' });
   }
@@ -102,6 +107,12 @@ export async function acceptOffer(
   );
   await endRow(dependencies, row.id, 'stayed');
   return answer((await subscriptions.reconcile(fresh.id))?.state ?? fresh);
+}
+
+async function hasCoupon({ stripe }: BillingDependencies, state: StripeState, coupon: string): Promise<boolean> {
+  if ((state.discounts ?? []).length === 0) return false;
+  const { discounts } = await stripe.subscriptions.retrieve(state.id, { expand: ['discounts'] });
+  return discounts.some((one) => typeof one !== 'string' && idOf(one.source.coupon) === coupon);
 }
 
 /** Cancels and stores the reason. It has its own lock outside the reader's, so that two clicks are one cancellation. */

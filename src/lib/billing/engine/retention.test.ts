@@ -89,6 +89,17 @@ onBothEngines('the cancellation flow', (engines) => {
     expect(await billing.subscription(ada)).toMatchObject({ price: 0 });
   });
 
+  it('is accepted when an earlier attempt gave the discount and its answer was lost', async () => {
+    ada = await subscribed('reader-yearly');
+    await site.pass(30 * day);
+    const { billing } = site;
+    paid(await billing.beginCancellation(ada, { reason: null, words: null }));
+    const { id = '' } = (await billing.subscription(ada)) ?? {};
+    await site.dashboard.subscriptions.update(id, { discounts: [{ coupon: 'stay' }] });
+    expect(paid(await billing.stay(ada))).toMatchObject({ price: 6000 });
+    expect(await kept()).toMatchObject([{ outcome: 'stayed' }]);
+  });
+
   it.each([
     ['the publication makes no offer', 'reader-yearly', null],
     ['Stripe does not have the coupon', 'reader-yearly', { coupon: 'gone', everyDays: 365 }],
