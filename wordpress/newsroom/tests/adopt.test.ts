@@ -337,7 +337,7 @@ describe('the site, after an adoption', () => {
         byline: { authors: [{ slug: 'bo' }] },
       });
       const story = JSON.stringify(reader.article('plain-story'));
-      expect(story).toContain('/article/deep-story#there');
+      expect(story).toContain('/article/deep-story#user-content-there');
       expect(story).toContain('/article/goal');
       const keyOf = pageKeys(() => content.reader());
       const goesTo = (address: string) => (keyOf('GET', address) as { location?: string }).location;
