@@ -13,6 +13,7 @@ it.each([
   ['the last edit, not what WordPress changed later', '2026-11-20T09:00:00', '2026-11-20T09:00:00.000Z'],
   ['its date, if it was written before', '2026-11-19T09:00:00', '2026-11-20T08:00:00.000Z'],
   ['the last change, without the field', undefined, '2026-11-20T14:00:00.000Z'],
+  ['the last change, if the field is no time', '-0001-11-30T00:00:00', '2026-11-20T14:00:00.000Z'],
 ])('readers see as a story’s last change %s', async (_name, edited, seen) => {
   const post = wirePost({ id: 1, slug: 'a', ...published, edited });
   const result = await ingestDocument(sanitizer, 'articles', post, plainContext);

@@ -241,7 +241,7 @@ const longestNote = 3000;
 /** Notes without a text are left out; a story without notes has no such fact. */
 /** A story is never changed before its date: it may have been scheduled, or given a later date. */
 function editedOf({ edited, date_gmt, modified_gmt }: WirePost): Pick<DocumentFacts, 'edited'> {
-  if (edited === undefined || edited >= modified_gmt) return {};
+  if (!edited || edited >= modified_gmt) return {};
   return { edited: edited > date_gmt ? edited : date_gmt };
 }
 

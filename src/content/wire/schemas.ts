@@ -58,6 +58,9 @@ export interface WireCorrection {
   readonly text: string;
 }
 
+/** When a story's words last changed; `null` for a draft. Older plugins have no `edited`. */
+const edited = reading('a time', (value) => ({ value: instantOf(value) }));
+
 /** Older plugins have no `corrections`. An unreadable note is left out, and doesn't reject the story. */
 const corrections = reading('a list of notes with kind, date and text', (value) => ({
   value: members(value)
@@ -147,8 +150,7 @@ export const article = z.object({
   restricted: flag.optional(),
   comment_status: text.optional(),
   corrections: corrections.optional(),
-  /** When its words last changed; older plugins have no such field. */
-  edited: instant.optional(),
+  edited: edited.optional(),
   sound: sound.optional(),
   live: live.optional(),
   headline_test: headlineTest.optional(),

@@ -19,7 +19,7 @@ newsroom_rest_field(
 	'edited',
 	'newsroom_edited',
 	array(
-		'type'   => 'string',
+		'type'   => array( 'string', 'null' ),
 		'format' => 'date-time',
 	)
 );
@@ -28,9 +28,12 @@ newsroom_rest_field(
  * The field `edited`, in the format of modified_gmt.
  *
  * @param int $id Article.
- * @return string
+ * @return string|null Null for a draft.
  */
 function newsroom_edited( $id ) {
+	if ( 'publish' !== get_post_status( $id ) ) {
+		return null;
+	}
 	$edited = get_post_meta( $id, NEWSROOM_EDITED, true );
 	return mysql2date( 'Y-m-d\TH:i:s', '' === $edited ? get_post_field( 'post_modified_gmt', $id ) : $edited, false );
 }

@@ -184,6 +184,10 @@ it('the field "edited" is when the words of a story last changed, whatever else 
   });
   const { edited, modified_gmt } = await rest();
   expect(edited).toBe(modified_gmt);
+  const draft = await newsroom.php(
+    `return wp_insert_post( array( 'post_type' => 'articles', 'post_title' => 'Draft' ) );`,
+  );
+  expect((await newsroom.rest(`/wp/v2/articles/${draft}`, { as: 'site' })).json.edited).toBeNull();
 });
 
 it('a correction counts as an edit', async () => {
