@@ -238,13 +238,13 @@ const titleFallback = (type: DocumentType, { slug }: WirePost): string =>
 const mostNotes = 50;
 const longestNote = 3000;
 
-/** Notes without a text are left out; a story without notes has no such fact. */
 /** A story is never changed before its date: it may have been scheduled, or given a later date. */
 function editedOf({ edited, date_gmt, modified_gmt }: WirePost): Pick<DocumentFacts, 'edited'> {
   if (!edited || edited >= modified_gmt) return {};
   return { edited: edited > date_gmt ? edited : date_gmt };
 }
 
+/** Notes without a text are left out; a story without notes has no such fact. */
 function correctionsOf(post: WirePost, steps: Steps): Pick<DocumentFacts, 'corrections'> {
   const notes = (post.corrections ?? []).slice(0, mostNotes).flatMap(({ kind, date, text }): Correction[] => {
     const html = shapeNote(steps.sanitizer, text, steps, longestNote);

@@ -124,7 +124,9 @@
 	}
 
 	function Corrections() {
-		const [ { [ key ]: list = [] }, change ] = useMeta();
+		const [ meta, change ] = useMeta();
+		// WordPress sends null for stored notes that don't fit the schema.
+		const list = meta[ key ] || [];
 		const set = ( next ) => change( { [ key ]: next } );
 		const first = useRef( null );
 		const add = useRef( null );

@@ -79,13 +79,24 @@ function newsroom_meta_changed( $meta_id, $post_id, $key ) {
 	if ( in_array( $key, array( '_yoast_wpseo_primary_category', 'rank_math_primary_category', 'footnotes' ), true ) ) {
 		$watched = true;
 	}
-	if ( 'newsroom_corrections' === $key && newsroom_is_document( get_post( $post_id ) ) ) {
-		// A correction changes what readers read.
+	if ( 'newsroom_corrections' === $key && newsroom_is_correction( $post_id ) ) {
 		update_post_meta( $post_id, NEWSROOM_EDITED, current_time( 'mysql', true ) );
 	}
 	if ( $watched ) {
 		newsroom_touch( $post_id );
 	}
+}
+
+/**
+ * Whether a change of an article's corrections changes what readers read: not if an empty list is stored for the first time, as each save in
+ * the block editor does, nor if the article is being deleted.
+ *
+ * @param int $post_id Post.
+ * @return bool
+ */
+function newsroom_is_correction( $post_id ) {
+	$has_notes = 'updated_post_meta' === current_action() || get_post_meta( $post_id, 'newsroom_corrections', true );
+	return $has_notes && 'deleted_post_meta' !== current_action() && newsroom_is_document( get_post( $post_id ) ) && apply_filters( 'newsroom_touch_modified', true );
 }
 
 /**
