@@ -111,7 +111,8 @@ export async function readSession(
     const emailVerified = row.emailVerified === 1;
     const grant = await grantFor(row.userId, trialStart(registeredAt, emailVerified));
     const slides = now() - Date.parse(updatedAt) > sessionLife.slideAfter * 1000 && extend(grant.level);
-    if (slides) await slide(database.db, row.id, now());
+    // Another sign-in of this browser, or a sign-out, has ended it meanwhile: the answer must not replace that one's cookies.
+    if (slides && !(await slide(database.db, row.id, now()))) return { session: null, cookies: [] };
     const hasHint = !slides && readCookies(header, visitorCookie).includes(grant.visitor);
     return {
       session: { ...rest, emailVerified },
@@ -247,18 +248,22 @@ const find = (db: Queries, hash: string, now: number) =>
     ])
     .where('sessions.token', '=', hash)
     .where('sessions.expiresAt', '>', new Date(now).toISOString())
+    // A replaced session is over on a node whose clock is behind, too.
+    .whereRef('sessions.expiresAt', '>', 'sessions.updatedAt')
     .executeTakeFirst();
 
-/** Extends a session in use to its full lifetime. */
-async function slide(db: Queries, id: string, now: number): Promise<void> {
-  await db
+/** Extends a session in use to its full lifetime. @returns `false` when it has been ended or replaced meanwhile */
+async function slide(db: Queries, id: string, now: number): Promise<boolean> {
+  const { numUpdatedRows } = await db
     .updateTable('sessions')
     .set({
       updatedAt: new Date(now).toISOString(),
       expiresAt: new Date(now + sessionLife.session * 1000).toISOString(),
     })
     .where('id', '=', id)
-    .execute();
+    .whereRef('expiresAt', '>', 'updatedAt')
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }
 
 const browsers: readonly (readonly [RegExp, string])[] = [

@@ -23,6 +23,36 @@ onBothEngines('sessions', (engines) => {
     expect(await accounts.session(null)).toEqual({ session: null, cookies: [] });
   });
 
+  it('stay ended when a request that began before the browser’s next sign-in ends after it', async () => {
+    const reading = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    let holds = false;
+    const grantFor = async () => {
+      if (holds) {
+        holds = false;
+        begun.resolve();
+        await reading.promise;
+      }
+      return registeredGrant;
+    };
+    const { accounts, join, token, clock } = await open({ grantFor });
+    const eve = browser((await join('eve@example.com')).cookies);
+    await join(email);
+    clock.pass(2 * 86_400);
+    holds = true;
+    const before = accounts.session(eve);
+    await begun.promise;
+    await accounts.sendLink(send());
+    await accounts.useLink(token(email), caller('203.0.113.9', eve));
+    // On a node whose clock is behind.
+    clock.pass(-2);
+    reading.resolve();
+    expect(await before).toEqual({ session: null, cookies: [] });
+    expect((await accounts.session(eve)).session).toBeNull();
+    clock.pass(2);
+    expect((await accounts.session(eve)).session).toBeNull();
+  });
+
   it('get a new token at each sign-in, and share the account’s tracking id', async () => {
     const { accounts, join, token } = await open();
     const jars = [(await join(email)).cookies];
