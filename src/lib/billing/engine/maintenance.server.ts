@@ -207,6 +207,7 @@ async function compareAll(dependencies: BillingDependencies, signal?: AbortSigna
   return { checked, drifted };
 }
 
+/** The note's time is that of the last comparison, its value the end of a running one's claim; empty: none runs. */
 const comparedKey = 'compared';
 /** A comparison whose process died is due again after this time. */
 const comparingMs = hour;
@@ -215,45 +216,47 @@ const comparingMs = hour;
 async function compareAtNight(dependencies: BillingDependencies, compare: () => Promise<unknown>): Promise<void> {
   const claim = await claimComparison(dependencies);
   if (claim === null) return;
-  const { before, claimed, at } = claim;
   try {
     await compare();
   } catch (error) {
-    await moveComparison(dependencies, claimed, before);
+    await endComparison(dependencies, claim.until, claim.before);
     throw error;
   }
-  await moveComparison(dependencies, claimed, at);
+  await endComparison(dependencies, claim.until, claim.at);
 }
 
-/**
- * @returns the time of the last comparison, the time stored instead while this one runs, and its own; `null`: not due, or another process
- *   is comparing
- */
-async function claimComparison(
-  dependencies: BillingDependencies,
-): Promise<{ readonly before: number; readonly claimed: number; readonly at: number } | null> {
-  const { database, now } = dependencies;
+/** @returns the time of the last comparison, this one's, and the end of its claim; `null`: not due, or another process is comparing */
+async function claimComparison({
+  database: { db },
+  now,
+}: BillingDependencies): Promise<{ readonly before: number; readonly at: number; readonly until: string } | null> {
   const at = now();
   // On a new site there is nothing to compare.
-  if (await addNote(database.db, comparedKey, '', at)) return null;
-  const before = (await findNote(database.db, comparedKey))?.at ?? at;
+  if (await addNote(db, comparedKey, '', at)) return null;
+  const last = await findNote(db, comparedKey);
   const local = hourInZone(at);
   // Between two and six at night in the paper's zone; at any hour after more than a day without a comparison.
   const everyMs = local >= 2 && local < 6 ? 12 * hour : 30 * hour;
-  if (before >= at - everyMs) return null;
-  const claimed = at - everyMs + comparingMs;
-  return (await moveComparison(dependencies, before, claimed)) ? { before, claimed, at } : null;
-}
-
-/** Changes the time of the last comparison. @returns `false` when another process has changed it */
-async function moveComparison({ database: { db } }: BillingDependencies, from: number, to: number): Promise<boolean> {
+  if (!last || last.at >= at - everyMs || Number(last.value) > at) return null;
+  const until = String(at + comparingMs);
   const { numUpdatedRows } = await db
     .updateTable('billing_notes')
-    .set({ at: to })
+    .set({ value: until })
     .where('key', '=', comparedKey)
-    .where('at', '=', from)
+    .where('at', '=', last.at)
+    .where('value', '=', last.value)
     .executeTakeFirst();
-  return numUpdatedRows > 0n;
+  return numUpdatedRows > 0n ? { before: last.at, at, until } : null;
+}
+
+/** Stores the time of the last comparison, unless another process compares since this one's claim has ended. */
+async function endComparison({ database: { db } }: BillingDependencies, until: string, at: number): Promise<void> {
+  await db
+    .updateTable('billing_notes')
+    .set({ value: '', at })
+    .where('key', '=', comparedKey)
+    .where('value', '=', until)
+    .execute();
 }
 
 async function refreshCatalog({ catalog, now }: BillingDependencies): Promise<void> {
