@@ -41,6 +41,7 @@ export function applyPause(account: StripeAccount, subscription: Subscription, i
   invoice.auto_advance = false;
   invoice.automatically_finalizes_at = null;
   invoice.next_payment_attempt = null;
+  invoice._held = true;
   if (pause.behavior === 'keep_as_draft') return;
   finalize(account, invoice);
   if (pause.behavior === 'void') {

@@ -267,6 +267,8 @@ export interface Invoice extends StripeObject {
   total_discount_amounts: { amount: number; discount: string }[];
   /** Its payment intent. */
   _intent: string | null;
+  /** Drafted during a pause and never collected, for tests that compare access with payments. */
+  _held?: true;
   _token: string;
 }
 

@@ -35,6 +35,18 @@ const once: [Sequence][] = [
   [
     {
       steps: [
+        { do: 'action', reader: 0, action: subscribing, fault: null, process: 0 },
+        { do: 'wait', minutes: 24 * 60 },
+        // It ends after the renewal, within the period that is never collected.
+        { do: 'pause', reader: 0, days: 30, behavior: 'keep_as_draft' },
+        { do: 'wait', minutes: 40 * 24 * 60 },
+      ],
+      compare: null,
+    },
+  ],
+  [
+    {
+      steps: [
         {
           do: 'both',
           reader: 0,
