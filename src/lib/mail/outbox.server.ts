@@ -79,6 +79,10 @@ const defaultBackOffMs = [500, 15_000] as const;
 const rejectedBackOffMs = [5000, minute] as const;
 /** The same when a limit of the mail account is reached. */
 const limitedBackOffMs = [minute, 60 * minute] as const;
+/** Milliseconds after a failed poll in which nothing is claimed, so that another process can first store its results. */
+const recoveryMs = 7000;
+/** Milliseconds between two polls in that time. */
+const recoveryPollMs = 1000;
 
 /**
  * The share of unknown mailboxes among the last fifty or so recipients up to which the server is believed: a mail server that has lost its
@@ -104,6 +108,10 @@ interface State {
   outage: { readonly tries: number; readonly until: number };
   problem: string | null;
   readonly polls: FailureLog;
+  /** When a poll last failed, by `performance.now()`. */
+  pollFailedAt: number;
+  /** Results that could not be stored yet. */
+  readonly unstored: Set<() => Promise<void>>;
 }
 
 export function openOutbox(options: OutboxOptions): RunningOutbox {
@@ -124,6 +132,8 @@ export function openOutbox(options: OutboxOptions): RunningOutbox {
     outage: { tries: 0, until: 0 },
     problem: null,
     polls: createFailureLog(options.log),
+    pollFailedAt: Number.NEGATIVE_INFINITY,
+    unstored: new Set(),
   };
 
   return {
@@ -172,6 +182,7 @@ function startPolling(outbox: State): RepeatedTask {
   const { now } = outbox;
   const { pollMs = 5000 } = outbox.options;
   const pauseMs = (): number => {
+    if (isRecovering(outbox)) return recoveryPollMs;
     const never = Number.POSITIVE_INFINITY;
     const due = freeSlots(outbox) > 0 ? Math.max(outbox.waiting.due ?? never, now() + retryWait(outbox)) : never;
     return Math.max(10, Math.min(due - now(), pollMs));
@@ -181,7 +192,7 @@ function startPolling(outbox: State): RepeatedTask {
     () => poll(outbox),
     (error) => {
       outbox.polls.failed({ err: error }, 'The outbox cannot be read; it is tried again every second');
-      outbox.waiting = { ...outbox.waiting, due: now() + 1000 };
+      outbox.pollFailedAt = performance.now();
     },
   );
 }
@@ -200,7 +211,21 @@ function retryWait({ outage, now, options: { backOffMs = defaultBackOffMs } }: S
   return rest > 0 && rest <= backOffMs[1] ? rest : 0;
 }
 
+/**
+ * Whether the database has just been unavailable. A message whose lease ended in that time may have been sent: the process that knows the
+ * result stores it first.
+ */
+const isRecovering = ({ unstored, pollFailedAt }: State): boolean =>
+  unstored.size > 0 || performance.now() < pollFailedAt + recoveryMs;
+
 async function poll(outbox: State): Promise<void> {
+  if (!isRecovering(outbox)) await startDue(outbox);
+  outbox.waiting = await outbox.jobs.waiting();
+  outbox.polls.worked();
+}
+
+/** Expires late messages, and starts to send due ones. */
+async function startDue(outbox: State): Promise<void> {
   const { jobs, sending } = outbox;
   const { transport } = outbox.options;
   countExpired(outbox, await jobs.expire());
@@ -214,8 +239,6 @@ async function poll(outbox: State): Promise<void> {
       sending.add(delivering);
     }
   }
-  outbox.waiting = await jobs.waiting();
-  outbox.polls.worked();
 }
 
 function countExpired({ counts, problem, options }: State, expired: Readonly<Record<string, number>>): void {
@@ -312,11 +335,14 @@ function recordOutage(outbox: State, problem: string): void {
 }
 
 /** Records a result, however long the database is unavailable: a sent message must not be sent again. */
-async function recordResult({ options, stopping }: State, write: () => Promise<void>): Promise<void> {
+async function recordResult({ options, stopping, unstored }: State, write: () => Promise<void>): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
-      return await write();
+      await write();
+      unstored.delete(write);
+      return;
     } catch (error) {
+      unstored.add(write);
       if (tries === 1)
         options.log.warn({ err: error }, 'The result of a message could not be stored; it will be retried');
       if (stopping.signal.aborted && tries > 3) return;

@@ -1,75 +1,28 @@
 import { expect, it, vi } from 'vitest';
-import { onBothEnginesAlone } from '../../../tests/world/databases.ts';
-import type { Database } from '../database.ts';
+import { onBothEngines } from '../../../tests/world/databases.ts';
+import {
+  code,
+  down,
+  fakeTransport,
+  openBox,
+  outcomes,
+  rows,
+  sent,
+  welcome,
+  write,
+} from '../../../tests/world/outbox.ts';
 import { deleteOldRows } from '../jobs/old-rows.ts';
 import { createJobQueue, leaseMs } from '../jobs/queue.server.ts';
 import { type Logger, silent } from '../logging.ts';
-import type { Rendered } from './messages/layout.ts';
-import type { Message, Publisher } from './model.ts';
-import { type OutboxOptions, openOutbox, type RunningOutbox } from './outbox.server.ts';
-import type { MailTransport, SendResult } from './smtp.server.ts';
+import type { Message } from './model.ts';
+import type { RunningOutbox } from './outbox.server.ts';
+import type { SendResult } from './smtp.server.ts';
 
-const paper: Publisher = {
-  name: 'The Sun',
-  motto: '',
-  language: 'en',
-  timeZone: 'America/New_York',
-  siteUrl: 'https://sun.example',
-  contact: 'desk@sun.example',
-  postalAddress: '',
-};
-const code = (to: string, digits = '123456'): Message => ({ kind: 'code', to, code: digits, minutes: 10 });
-const welcome = (to: string): Message => ({ kind: 'welcome', to, firstName: null });
-const sent: SendResult = { kind: 'sent' };
-const down: SendResult = { kind: 'down', problem: 'away' };
-
-const secret = 'a secret of the outbox that is long enough';
-
-interface Try {
-  readonly id: string;
-  readonly to: string;
-  readonly message: Rendered;
-}
-
-/** A transport whose results a test sets. */
-function fakeTransport(answer: (one: Try, count: number) => SendResult | Promise<SendResult> = () => sent) {
-  const tries: Try[] = [];
-  let now = 0;
-  const most = { together: 0 };
-  const transport: MailTransport = {
-    async send(id, to, message) {
-      tries.push({ id, to, message });
-      now++;
-      most.together = Math.max(most.together, now);
-      try {
-        return await answer({ id, to, message }, tries.length);
-      } finally {
-        now--;
-      }
-    },
-    close: vi.fn(),
-  };
-  return { transport, tries, most };
-}
-
-onBothEnginesAlone('the outbox', (engines) => {
-  const open = (
-    database: Database,
-    transport: MailTransport | null,
-    change: Partial<OutboxOptions> = {},
-  ): RunningOutbox =>
-    openOutbox({ database, transport, paper, secret, log: silent, pollMs: 20, backOffMs: [5, 20], ...change });
-  const write = (database: Database, box: RunningOutbox, ...messages: Message[]) =>
-    database.transaction(async (tx) => {
-      for (const message of messages) await box.enqueue(tx, message);
-    });
-  const rows = ({ db }: Database) => db.selectFrom('jobs').selectAll().orderBy('created').execute();
-  const outcomes = async (database: Database) => (await rows(database)).map((row) => row.outcome);
-
+onBothEngines('the outbox', (engines) => {
   it('sends committed messages when nudged, and none from a transaction that is rolled back', async () => {
     const database = await engines.open();
     const { transport, tries } = fakeTransport();
-    const box = open(database, transport, { pollMs: 3_600_000 });
+    const box = openBox(database, transport, { pollMs: 3_600_000 });
     box.start();
     const undone = database.transaction(async (tx) => {
       await box.enqueue(tx, code('undone@example.com'));
@@ -89,7 +42,7 @@ onBothEnginesAlone('the outbox', (engines) => {
   it('sends codes and alerts before newsletters that are already waiting', async () => {
     const database = await engines.open();
     const { transport, tries } = fakeTransport();
-    const box = open(database, transport, { concurrency: 1 });
+    const box = openBox(database, transport, { concurrency: 1 });
     const letter = (to: string): Message => ({
       kind: 'newsletter',
       to,
@@ -113,7 +66,7 @@ onBothEnginesAlone('the outbox', (engines) => {
   it('stores waiting messages encrypted', async () => {
     const database = await engines.open();
     const { transport, tries } = fakeTransport();
-    const box = open(database, transport);
+    const box = openBox(database, transport);
     const link = 'https://sun.example/account/link#a-token-nobody-else-has';
     await write(database, box, code('ada@example.com', '987654'), {
       kind: 'link',
@@ -129,7 +82,7 @@ onBothEnginesAlone('the outbox', (engines) => {
         expect(bytes).not.toMatch(/987654|nobody/);
       }
     }
-    const stranger = open(database, transport, { secret: 'of another site', concurrency: 1 });
+    const stranger = openBox(database, transport, { secret: 'of another site', concurrency: 1 });
     stranger.start();
     await vi.waitFor(async () => expect(await outcomes(database)).toEqual(['refused', 'refused']));
     await stranger.stop();
@@ -139,7 +92,7 @@ onBothEnginesAlone('the outbox', (engines) => {
 
   it('deletes the text and address of a sent message', async () => {
     const database = await engines.open();
-    const box = open(database, fakeTransport().transport);
+    const box = openBox(database, fakeTransport().transport);
     await write(database, box, code('ada@example.com', '987654'));
     expect(JSON.stringify(await rows(database))).toContain('ada@example');
     expect(await box.waiting()).toEqual({ count: 1, oldest: expect.any(Number) });
@@ -177,7 +130,7 @@ onBothEnginesAlone('the outbox', (engines) => {
     }
     const count = async () => (await rows(database)).length;
     await database.db.insertInto('jobs').values(ended(5000, Date.now())).execute();
-    const { oldRows } = open(database, fakeTransport().transport);
+    const { oldRows } = openBox(database, fakeTransport().transport);
     let steps = 0;
     expect(await deleteOldRows(oldRows, () => ++steps <= 2)).toBe(1000);
     await deleteOldRows(oldRows);
@@ -192,7 +145,7 @@ onBothEnginesAlone('the outbox', (engines) => {
       await new Promise(setImmediate);
       return sent;
     });
-    const boxes = [open(first, transport), open(second, transport), open(first, transport)];
+    const boxes = [openBox(first, transport), openBox(second, transport), openBox(first, transport)];
     const messages = Array.from({ length: 60 }, (_, number) => code(`reader-${number}@example.com`));
     await write(first, boxes[0] as RunningOutbox, ...messages);
     for (const box of boxes) box.start();
@@ -208,7 +161,7 @@ onBothEnginesAlone('the outbox', (engines) => {
     const { transport, tries, most } = fakeTransport(() => (away ? down : sent));
     const errors: string[] = [];
     const log: Logger = { ...silent, error: (_context, message) => void errors.push(message) };
-    const box = open(database, transport, { log });
+    const box = openBox(database, transport, { log });
     await write(database, box, ...Array.from({ length: 20 }, (_, number) => code(`reader-${number}@example.com`)));
     box.start();
     await vi.waitFor(() => expect(tries.length).toBeGreaterThan(12));
@@ -231,11 +184,11 @@ onBothEnginesAlone('the outbox', (engines) => {
     const { transport, tries } = fakeTransport(() => down);
     const told: string[] = [];
     const tell = (_context: unknown, text: string) => void told.push(text);
-    const box = open(database, transport, { log: { ...silent, error: tell, info: tell } });
+    const box = openBox(database, transport, { log: { ...silent, error: tell, info: tell } });
     await write(database, box, welcome('ada@example.com'));
     box.start();
     await vi.waitFor(() => expect(box.stats().problem).toBe('away'));
-    await write(database, open(database, null, { secret: 'of another site' }), code('ben@example.com'));
+    await write(database, openBox(database, null, { secret: 'of another site' }), code('ben@example.com'));
     await vi.waitFor(async () => expect((await outcomes(database)).toSorted()).toEqual([null, 'refused']));
     const before = tries.length;
     await vi.waitFor(() => expect(tries.length).toBeGreaterThan(before));
@@ -249,7 +202,7 @@ onBothEnginesAlone('the outbox', (engines) => {
     let now = right + 86_400_000;
     let away = true;
     const { transport, tries } = fakeTransport(() => (away ? down : sent));
-    const box = open(database, transport, { now: () => now });
+    const box = openBox(database, transport, { now: () => now });
     await write(database, box, welcome('early@example.com'));
     box.start();
     await vi.waitFor(() => expect(tries).toHaveLength(1));
@@ -270,7 +223,7 @@ onBothEnginesAlone('the outbox', (engines) => {
     const { transport, tries } = fakeTransport(() => (away ? down : sent));
     const warnings: unknown[] = [];
     const log: Logger = { ...silent, warn: (...said) => void warnings.push(said) };
-    const box = open(database, transport, { now: () => now, log });
+    const box = openBox(database, transport, { now: () => now, log });
     await write(database, box, code('ada@example.com', '555777'), welcome('ben@example.com'));
     box.start();
     await vi.waitFor(() => expect(tries.length).toBeGreaterThan(0));
@@ -293,7 +246,7 @@ onBothEnginesAlone('the outbox', (engines) => {
     const database = await engines.open();
     let now = Date.parse('2026-11-20T12:00:00Z');
     const { transport, tries } = fakeTransport();
-    const box = open(database, transport, { now: () => now });
+    const box = openBox(database, transport, { now: () => now });
     await write(database, box, code('ada@example.com'));
     now += 7 * 60_000 + 1;
     box.start();
@@ -306,7 +259,7 @@ onBothEnginesAlone('the outbox', (engines) => {
     const { transport, tries } = fakeTransport(({ to }) =>
       to.startsWith('gone') ? { kind: 'refused', detail: '550 5.1.1' } : sent,
     );
-    const box = open(database, transport);
+    const box = openBox(database, transport);
     await write(database, box, code('gone@example.com'), code('ada@example.com'));
     box.start();
     await vi.waitFor(async () => expect((await outcomes(database)).toSorted()).toEqual(['refused', 'sent']));
@@ -323,7 +276,7 @@ onBothEnginesAlone('the outbox', (engines) => {
     const { transport, tries } = fakeTransport(({ to }, count) =>
       to.startsWith('grey') && count < 4 ? { kind: 'later', detail: '451', limited: false } : sent,
     );
-    const box = open(database, transport, { now: () => now, concurrency: 1 });
+    const box = openBox(database, transport, { now: () => now, concurrency: 1 });
     await write(database, box, code('grey@example.com'), code('ada@example.com'));
     box.start();
     await vi.waitFor(async () => expect((await outcomes(database)).toSorted()).toEqual([null, 'sent']));
@@ -346,7 +299,7 @@ onBothEnginesAlone('the outbox', (engines) => {
     const database = await engines.open();
     let now = Date.now();
     const { transport, tries } = fakeTransport();
-    const box = open(database, transport, { now: () => now });
+    const box = openBox(database, transport, { now: () => now });
     await write(database, box, welcome('ada@example.com'));
     expect(await createJobQueue(database, 'mail', () => now).claim(5)).toHaveLength(1);
     box.start();
@@ -363,7 +316,7 @@ onBothEnginesAlone('the outbox', (engines) => {
     const database = await engines.open();
     const sending = Promise.withResolvers<SendResult>();
     const { transport, tries } = fakeTransport(() => sending.promise);
-    const box = open(database, transport);
+    const box = openBox(database, transport);
     await write(database, box, code('ada@example.com'));
     box.start();
     await vi.waitFor(() => expect(tries).toHaveLength(1));
@@ -377,7 +330,7 @@ onBothEnginesAlone('the outbox', (engines) => {
 
   it('deletes the messages to one address in the caller’s transaction', async () => {
     const database = await engines.open();
-    const box = open(database, null);
+    const box = openBox(database, null);
     await write(database, box, code('ada@example.com'), code('ben@example.com'), welcome('ada@example.com'));
     await database.transaction((tx) => box.forget(tx, 'ada@example.com'));
     expect((await rows(database)).map((row) => row.subject)).toEqual(['ben@example.com']);
@@ -385,7 +338,7 @@ onBothEnginesAlone('the outbox', (engines) => {
 
   it('refuses an address with a line break, a comma or a display name', async () => {
     const database = await engines.open();
-    const box = open(database, null);
+    const box = openBox(database, null);
     for (const to of [
       'ada@example.com\r\nBcc: eve@example.com',
       'ada@example.com, eve@example.com',
@@ -399,7 +352,7 @@ onBothEnginesAlone('the outbox', (engines) => {
   it('keeps messages, until they expire, while no mail server is configured', async () => {
     const database = await engines.open();
     let now = Date.parse('2026-11-20T12:00:00Z');
-    const box = open(database, null, { now: () => now });
+    const box = openBox(database, null, { now: () => now });
     box.start();
     await write(database, box, code('ada@example.com'), welcome('ada@example.com'));
     box.nudge();
@@ -410,28 +363,5 @@ onBothEnginesAlone('the outbox', (engines) => {
     box.nudge();
     await vi.waitFor(() => expect(box.stats()).toMatchObject({ waiting: 1, expired: 1 }));
     await box.stop();
-  });
-
-  if (engines.engine === 'sqlite') return;
-
-  it('sends a message once even if the database becomes unavailable while it is being sent', async () => {
-    const database = await engines.open();
-    const reached = Promise.withResolvers<void>();
-    const answer = Promise.withResolvers<SendResult>();
-    const { transport, tries } = fakeTransport(() => {
-      reached.resolve();
-      return answer.promise;
-    });
-    const box = open(database, transport);
-    await write(database, box, code('ada@example.com'));
-    box.start();
-    await reached.promise;
-    await engines.cluster().stop();
-    answer.resolve(sent);
-    await vi.waitFor(() => expect(database.problem()).not.toBeNull());
-    await engines.cluster().start();
-    await vi.waitFor(async () => expect(await outcomes(database)).toEqual(['sent']));
-    await box.stop();
-    expect(tries).toHaveLength(1);
   });
 });
