@@ -252,6 +252,29 @@ describe('SQLite', () => {
     other.close();
     await database.db.insertInto('limits').values(limit('a')).execute();
   });
+
+  it('gives up on a lock for all waiting queries after the same time', async () => {
+    const place = await engines.place();
+    const database = await engines.open({ ...place, timeoutMs: 500 });
+    const other = new DatabaseSync(join(place.dataDir, 'accounts.sqlite'));
+    other.exec('BEGIN IMMEDIATE');
+    const began = performance.now();
+    const results = await Promise.allSettled([
+      ...Array.from({ length: 10 }, (_, n) =>
+        database.db
+          .insertInto('limits')
+          .values(limit(`${n}`))
+          .execute(),
+      ),
+      ...Array.from({ length: 10 }, () => database.transaction((tx) => tx.selectFrom('limits').selectAll().execute())),
+    ]);
+    expect(performance.now() - began).toBeLessThan(5000);
+    for (const result of results) expect((result as PromiseRejectedResult).reason).toBeInstanceOf(DatabaseUnavailable);
+    other.exec('ROLLBACK');
+    other.close();
+    await database.db.insertInto('limits').values(limit('a')).execute();
+    expect(await counts(database)).toEqual({ a: 0 });
+  });
 });
 
 describe('PostgreSQL', () => {

@@ -1,6 +1,6 @@
 /**
  * Kysely over `node:sqlite`: one connection, one transaction at a time, and no query of another caller inside a transaction.
- * While another process holds the write lock, queries wait without blocking the event loop.
+ * While another process holds the write lock, queries wait without blocking the event loop, none longer than the time limit.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
@@ -18,11 +18,12 @@ import {
 } from 'kysely';
 import { createBoundedMap } from '../../lib/bounded-map.ts';
 import { DatabaseUnavailable } from '../../lib/database.ts';
+import { withTimeLimit } from '../../lib/jobs/tasks.ts';
 import { diskProblem } from '../../lib/sqlite-files.server.ts';
 import { queryListener } from '../../lib/tracing.ts';
 
 export interface SqliteOptions {
-  /** How long to wait for another process's write lock (PostgreSQL: for a connection), in milliseconds; 5000 unless given. */
+  /** How long a query waits for its turn and for another process's write lock (PostgreSQL: for a connection), in ms; 5000 unless given. */
   readonly timeoutMs?: number;
   /** Called when the disk can't be written, with the reason, and with `null` when it can again. */
   readonly onDisk?: (problem: string | null) => void;
@@ -123,10 +124,12 @@ class UnserializedSqliteAdapter extends SqliteAdapter {
 
 class NodeSqliteDriver implements Driver {
   readonly #connection: Connection;
-  readonly #waiting: (() => void)[] = [];
+  readonly #timeoutMs: number;
+  readonly #waiting = new Set<() => void>();
   #taken = false;
 
   constructor(database: DatabaseSync, options: SqliteOptions) {
+    this.#timeoutMs = options.timeoutMs ?? 5000;
     this.#connection = new Connection(database, options);
   }
 
@@ -136,18 +139,32 @@ class NodeSqliteDriver implements Driver {
     if (transactionContext.getStore()?.holdsConnection) {
       throw new Error('A query inside a transaction must use the transaction; it would wait for itself.');
     }
-    if (this.#taken) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    const until = performance.now() + this.#timeoutMs;
+    if (this.#taken) await this.#turn();
     this.#taken = true;
+    this.#connection.until = until;
     return this.#connection;
+  }
+
+  /** Waits until the earlier callers have released the connection. @throws DatabaseUnavailable after the time limit */
+  async #turn(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiting.add(resolve);
+    await withTimeLimit(this.#timeoutMs, promise, () => {
+      this.#waiting.delete(resolve);
+      throw new DatabaseUnavailable('The accounts database is busy; see whether another program holds it open.');
+    });
   }
 
   async releaseConnection(): Promise<void> {
     const flow = transactionContext.getStore();
     if (flow) flow.holdsConnection = false;
-    const next = this.#waiting.shift();
-    // The lock is passed directly to the next caller, so that no other caller can take it first.
-    if (next) next();
-    else this.#taken = false;
+    const [next] = this.#waiting;
+    // The connection is passed directly to the next caller, so that no other caller can take it first.
+    if (next) {
+      this.#waiting.delete(next);
+      next();
+    } else this.#taken = false;
   }
 
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
@@ -169,16 +186,16 @@ class NodeSqliteDriver implements Driver {
 
 class Connection implements DatabaseConnection {
   readonly #database: DatabaseSync;
-  readonly #timeoutMs: number;
   readonly #onDisk: SqliteOptions['onDisk'];
   readonly #prepared = createBoundedMap<Prepared>(mostPrepared);
+  /** Until when the caller that has the connection waits for a lock, by `performance.now()`. */
+  until = 0;
   #diskProblem: string | null = null;
   /** Whether something was written since the last commit. */
   #wrote = false;
 
-  constructor(database: DatabaseSync, { timeoutMs = 5000, onDisk }: SqliteOptions) {
+  constructor(database: DatabaseSync, { onDisk }: SqliteOptions) {
     this.#database = database;
-    this.#timeoutMs = timeoutMs;
     this.#onDisk = onDisk;
   }
 
@@ -187,7 +204,6 @@ class Connection implements DatabaseConnection {
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    const until = performance.now() + this.#timeoutMs;
     for (let pause = 2; ; pause = Math.min(pause * 2, 100)) {
       try {
         const result = this.#run<R>(query);
@@ -196,7 +212,7 @@ class Connection implements DatabaseConnection {
         return result;
       } catch (error) {
         if (!isBusy(error)) throw this.#afterFailure(error);
-        if (performance.now() > until) {
+        if (performance.now() > this.until) {
           throw new DatabaseUnavailable('The accounts database is locked by another program; see what holds it open.', {
             cause: error,
           });
