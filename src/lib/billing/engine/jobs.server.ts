@@ -1,9 +1,9 @@
-/** The worker of billing's jobs, which also runs the background tasks. Neither waits for the other. */
+/** The worker of billing's jobs, which also runs the background tasks. None of them waits for another. */
 import Stripe from 'stripe';
 import { DatabaseUnavailable } from '../../database.ts';
 import type { Job } from '../../jobs/queue.server.ts';
 import { backOff, type RepeatedTask, repeat, repeatAfterPause } from '../../jobs/tasks.ts';
-import { createFailureLog } from '../../logging.ts';
+import { createFailureLog, type Logger } from '../../logging.ts';
 import { inSpan } from '../../tracing.ts';
 import { metadataFields } from '../schema.ts';
 import { cancelUnpaid, refundSince, voidSwitch } from './cancel.server.ts';
@@ -43,12 +43,11 @@ type Works = Readonly<Record<BillingJobKind, (subject: string) => Promise<unknow
 export function createWorker(dependencies: BillingDependencies, tasks: readonly BackgroundTask[]) {
   const { database, jobs, log, now } = dependencies;
   const works = worksOf(dependencies);
-  const runTasks = createTaskRunner(tasks, dependencies);
   const counts = { tried: 0, failed: 0, waiting: 0, disputes: 0 };
   /** When the next waiting job is due, epoch milliseconds. */
   let nextDue = Number.POSITIVE_INFINITY;
   let rounds: RepeatedTask | null = null;
-  let repeatedTasks: RepeatedTask | null = null;
+  let repeatedTasks: readonly RepeatedTask[] | null = null;
   const failures = createFailureLog(log);
 
   /** Works until no job is due, or until a signal to stop. */
@@ -85,29 +84,25 @@ export function createWorker(dependencies: BillingDependencies, tasks: readonly 
     stats: (): WorkerStats => ({ ...counts }),
     start() {
       rounds ??= repeatAfterPause(pauseMs, drain, onError);
-      repeatedTasks ??= repeat(pollMs, runTasks);
+      repeatedTasks ??= tasks.map((task) => startTask(task, log));
       nudge();
-      void repeatedTasks.runNow();
     },
     async stop() {
-      await Promise.all([rounds?.stop(), repeatedTasks?.stop()]);
+      await Promise.all([rounds, ...(repeatedTasks ?? [])].map((repeated) => repeated?.stop()));
     },
   };
 }
 
-/** Runs each task at its interval, the first time at once. */
-function createTaskRunner(tasks: readonly BackgroundTask[], { log }: Pick<BillingDependencies, 'log'>) {
-  const ranAt = new Map<string, number>();
-  return async (signal: AbortSignal): Promise<void> => {
-    for (const { name, everyMs, run } of tasks) {
-      if (signal.aborted || performance.now() - (ranAt.get(name) ?? Number.NEGATIVE_INFINITY) < everyMs) continue;
-      ranAt.set(name, performance.now());
-      await run(signal).catch((error: unknown) => {
-        if (!signal.aborted && !(error instanceof DatabaseUnavailable))
-          log.warn({ err: error, task: name }, 'A background task of billing failed');
-      });
-    }
-  };
+/** Runs a task at its interval, the first time at once. */
+function startTask({ name, everyMs, run }: BackgroundTask, log: Logger): RepeatedTask {
+  const repeated = repeat(everyMs, (signal) =>
+    run(signal).catch((error: unknown) => {
+      if (!signal.aborted && !(error instanceof DatabaseUnavailable))
+        log.warn({ err: error, task: name }, 'A background task of billing failed');
+    }),
+  );
+  void repeated.runNow();
+  return repeated;
 }
 
 /** Runs a job, and releases it for another try if it fails. */

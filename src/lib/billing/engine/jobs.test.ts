@@ -103,3 +103,19 @@ it('a long background task does not keep jobs waiting, nor a long job the backgr
   for (const subject of ['1', '2', '3', '4']) await jobs.add(database.db, { kind: 'catalogue', subject });
   await start('second');
 });
+
+it('a long background task does not keep the others waiting', async () => {
+  const database = await engines.open(await engines.migratedPlace());
+  const jobs = createJobQueue<BillingJobKind>(database, 'stripe', Date.now);
+  const dependencies = { database, jobs, log: silent, now: Date.now } as unknown as BillingDependencies;
+  const finish = Promise.withResolvers<void>();
+  const other = vi.fn(async () => {});
+  const worker = createWorker(dependencies, [
+    { name: 'long', everyMs: 60_000, run: () => finish.promise },
+    { name: 'other', everyMs: 20, run: other },
+  ]);
+  worker.start();
+  await vi.waitFor(() => expect(other.mock.calls.length).toBeGreaterThan(2));
+  finish.resolve();
+  await worker.stop();
+});

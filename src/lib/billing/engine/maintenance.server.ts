@@ -60,7 +60,6 @@ export function createMaintenance(
   }
   return {
     tasks: [
-      // First, so that operators see a wrong key right after a start.
       { name: 'key', everyMs: minute, run: checkKey },
       { name: 'catalog', everyMs: minute / 2, run: () => refreshCatalog(dependencies) },
       { name: 'open purchases', everyMs: minute, run: recover },
