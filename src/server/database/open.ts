@@ -79,8 +79,8 @@ async function openOnPostgres(options: DatabaseOptions, url: string): Promise<Da
   const pool = options.pool ?? openPool(url, { log, timeoutMs, connections });
   const availability = createAvailability(options, url);
   let closed = false;
-  let isLate = false;
-  let late: NodeJS.Timeout | undefined;
+  let isAborted = false;
+  let aborting: NodeJS.Timeout | undefined;
   try {
     if (!options.pool) await availability.migrate();
   } catch (error) {
@@ -92,7 +92,7 @@ async function openOnPostgres(options: DatabaseOptions, url: string): Promise<Da
   const timer = setInterval(() => void availability.whenAvailable().catch(() => {}), askAgainMs);
   timer.unref();
   const waitUntilAvailable = (): Promise<void> =>
-    closed || isLate
+    closed || isAborted
       ? Promise.reject(new DatabaseUnavailable('The database is closed.'))
       : availability.whenAvailable();
   const db = postgresKysely<AccountsDatabase>(pool, { ...availability, whenAvailable: waitUntilAvailable });
@@ -102,15 +102,15 @@ async function openOnPostgres(options: DatabaseOptions, url: string): Promise<Da
     transaction: (work) => retryDeadlocks(() => db.transaction().execute(work)),
     problem: availability.problem,
     abortQueriesAfter(ms) {
-      clearTimeout(late);
-      late = setTimeout(() => {
+      clearTimeout(aborting);
+      aborting = setTimeout(() => {
         log.warn({}, "PostgreSQL didn't answer in time; its queries are aborted");
-        isLate = true;
+        isAborted = true;
         closeConnections(pool);
       }, ms).unref();
     },
     close: async () => {
-      clearTimeout(late);
+      clearTimeout(aborting);
       if (closed) return;
       closed = true;
       clearInterval(timer);

@@ -102,9 +102,9 @@ function guarded(pool: pg.Pool, watch?: Watch): PostgresPool {
     if (known instanceof DatabaseUnavailable) watch?.report(known.message);
     return known;
   };
-  const known = new WeakMap<pg.PoolClient, PostgresPoolClient>();
+  const facades = new WeakMap<pg.PoolClient, PostgresPoolClient>();
   const facade = (client: pg.PoolClient): PostgresPoolClient => {
-    let made = known.get(client);
+    let made = facades.get(client);
     if (!made) {
       let isUseless = false;
       made = {
@@ -122,7 +122,7 @@ function guarded(pool: pg.Pool, watch?: Watch): PostgresPool {
         },
         release: (destroy?: boolean) => client.release(destroy || isUseless),
       } as unknown as PostgresPoolClient;
-      known.set(client, made);
+      facades.set(client, made);
     }
     return made;
   };
