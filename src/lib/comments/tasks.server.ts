@@ -2,9 +2,8 @@
  * Background tasks of the comments: reports and erasures of names are jobs that are retried until WordPress accepts them. Drafts whose
  * response was lost are looked up at WordPress.
  */
-import type { Job } from '../jobs/queue.server.ts';
+import { inJobSpan, type Job } from '../jobs/queue.server.ts';
 import { backOff, type RepeatedTask, repeat } from '../jobs/tasks.ts';
-import { inSpan } from '../tracing.ts';
 import type { ModerationAnswer } from './moderation.server.ts';
 import { recordResult } from './posting.server.ts';
 import type { CommentDependencies, CommentJob } from './service.ts';
@@ -39,8 +38,7 @@ export function createTasks(dependencies: CommentDependencies): Tasks {
       // One at a time: the lease of a second job could end while WordPress is slow with the first.
       const [job] = await jobs.claim(1);
       if (!job) break;
-      const attributes = { 'broadsheet.job.kind': job.kind, 'broadsheet.job.tries': job.tries };
-      await inSpan('comment job', attributes, () => work(dependencies, job));
+      await inJobSpan('comment job', job, () => work(dependencies, job));
     }
     await recoverDrafts(dependencies, signal);
   }

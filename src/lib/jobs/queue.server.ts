@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ExpressionBuilder, type InsertObject, sql, type Updateable } from 'kysely';
 import type { AccountsTransaction, Database, Queries } from '../database.ts';
+import { inSpan } from '../tracing.ts';
 import { type QueueClock, queueClock } from './clock.ts';
 import type { OldRows } from './old-rows.ts';
 import type { JobsTable, JobsTables, QueueName } from './tables.ts';
@@ -68,6 +69,10 @@ export interface JobQueue<Kind extends string> {
   forget(db: Db, subject: string): Promise<void>;
   waiting(): Promise<Waiting>;
 }
+
+/** Runs a job's work as a span of this name in traces. */
+export const inJobSpan = <T>(name: string, { kind, tries }: Job<string>, work: () => Promise<T>): Promise<T> =>
+  inSpan(name, { 'broadsheet.job.kind': kind, 'broadsheet.job.tries': tries }, work);
 
 /** Milliseconds after which a claimed job may be claimed by another process; longer than any job may take. */
 export const leaseMs = 120_000;

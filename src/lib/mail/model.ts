@@ -199,5 +199,8 @@ export function readSender(text: string): Sender | null {
   return isAddress(address) && !control.test(name) ? { name, address } : null;
 }
 
+/** The part of an address after the `@`. */
+export const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1);
+
 /** Text for a header: control characters become spaces. */
 export const oneLine = (text: string): string => text.replace(new RegExp(`${control.source}+`, 'gu'), ' ').trim();

@@ -8,12 +8,11 @@
 import { createSealer, type Sealer } from '../crypto.server.ts';
 import type { AccountsTransaction, Database } from '../database.ts';
 import type { OldRows } from '../jobs/old-rows.ts';
-import { createJobQueue, type Job, type JobQueue, type Waiting } from '../jobs/queue.server.ts';
+import { createJobQueue, inJobSpan, type Job, type JobQueue, type Waiting } from '../jobs/queue.server.ts';
 import { backOff, type RepeatedTask, repeatAfterPause } from '../jobs/tasks.ts';
 import { createFailureLog, type FailureLog, type Logger } from '../logging.ts';
-import { inSpan } from '../tracing.ts';
 import { renderMessage } from './messages/messages.ts';
-import { isAddress, type Message, type Outbox, type Publisher } from './model.ts';
+import { domainOf, isAddress, type Message, type Outbox, type Publisher } from './model.ts';
 import { isUnknownMailbox, type MailTransport, type SendResult } from './smtp.server.ts';
 
 export interface MailStats {
@@ -231,8 +230,7 @@ async function startDue(outbox: State): Promise<void> {
   countExpired(outbox, await jobs.expire());
   if (transport && freeSlots(outbox) > 0 && retryWait(outbox) === 0) {
     for (const job of await jobs.claim(freeSlots(outbox))) {
-      const attributes = { 'broadsheet.job.kind': job.kind, 'broadsheet.job.tries': job.tries };
-      const delivering = inSpan('mail job', attributes, () => deliver(outbox, job, transport)).finally(() => {
+      const delivering = inJobSpan('mail job', job, () => deliver(outbox, job, transport)).finally(() => {
         sending.delete(delivering);
         nudge(outbox);
       });
@@ -350,5 +348,3 @@ async function recordResult({ options, stopping, unstored }: State, write: () =>
     }
   }
 }
-
-const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1);

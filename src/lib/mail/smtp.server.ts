@@ -3,7 +3,7 @@ import { createTransport } from 'nodemailer';
 import { isLoopback } from '../http/network.ts';
 import { inSpan } from '../tracing.ts';
 import type { Rendered } from './messages/layout.ts';
-import { oneLine, type Sender } from './model.ts';
+import { domainOf, oneLine, type Sender } from './model.ts';
 
 export interface SmtpSettings {
   readonly host: string;
@@ -52,7 +52,7 @@ export function openTransport({ smtp, from, replyTo }: MailSettings, connections
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  const domain = from.address.slice(from.address.lastIndexOf('@') + 1);
+  const domain = domainOf(from.address);
   return {
     async send(id, to, message, signal) {
       try {

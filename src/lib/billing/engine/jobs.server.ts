@@ -1,10 +1,9 @@
 /** The worker of billing's jobs, which also runs the background tasks. None of them waits for another. */
 import Stripe from 'stripe';
 import { DatabaseUnavailable } from '../../database.ts';
-import type { Job } from '../../jobs/queue.server.ts';
+import { inJobSpan, type Job } from '../../jobs/queue.server.ts';
 import { backOff, type RepeatedTask, repeat, repeatAfterPause } from '../../jobs/tasks.ts';
 import { createFailureLog, type Logger } from '../../logging.ts';
-import { inSpan } from '../../tracing.ts';
 import { metadataFields } from '../schema.ts';
 import { cancelUnpaid, refundSince, voidSwitch } from './cancel.server.ts';
 import { countRefusedCards } from './card-attempts.server.ts';
@@ -55,13 +54,7 @@ export function createWorker(dependencies: BillingDependencies, tasks: readonly 
     while (!signal?.aborted) {
       const due = await jobs.claim(concurrency);
       if (due.length === 0) break;
-      await Promise.all(
-        due.map((job) =>
-          inSpan('stripe job', { 'broadsheet.job.kind': job.kind, 'broadsheet.job.tries': job.tries }, () =>
-            work(dependencies, works, counts, job),
-          ),
-        ),
-      );
+      await Promise.all(due.map((job) => inJobSpan('stripe job', job, () => work(dependencies, works, counts, job))));
     }
     const { count, due } = await jobs.waiting();
     counts.waiting = count;
