@@ -45,7 +45,7 @@ export async function openSession(
 ): Promise<{ readonly session: Session; readonly cookies: readonly string[] }> {
   const createdAt = deps.now();
   const at = new Date(createdAt).toISOString();
-  for (const old of hashesOf(deps, caller.cookies)) await replace(tx, old, at);
+  for (const old of hashesOf(deps, caller.cookies)) await replace(tx, old, userId, at);
   const token = newToken();
   const id = randomUUID();
   await tx
@@ -69,11 +69,16 @@ export async function openSession(
 
 /**
  * Ends a session that another sign-in of the same browser replaces. A request that was sent before still carries its token, and an answer
- * that cleared the cookies would remove the new ones, so the row stays for a while; it is the only kind that expires when last used.
+ * that cleared the cookies would remove the new ones, so a row stays for a while, even for a token that was no longer valid; it is the only
+ * kind that expires when last used. It belongs to the new user, because the previous one may delete the account.
  */
-async function replace(tx: AccountsTransaction, hash: string, at: string): Promise<void> {
-  const ended = tx.updateTable('sessions').set({ updatedAt: at, expiresAt: at });
-  await ended.where('token', '=', hash).where('expiresAt', '>', at).execute();
+async function replace(tx: AccountsTransaction, token: string, userId: string, at: string): Promise<void> {
+  const ended = { userId, updatedAt: at, expiresAt: at };
+  await tx
+    .insertInto('sessions')
+    .values({ ...ended, id: randomUUID(), token, userAgent: '', createdAt: at })
+    .onConflict((conflict) => conflict.column('token').doUpdateSet(ended))
+    .execute();
 }
 
 async function wasReplaced({ database, now }: Dependencies, hashes: readonly string[]): Promise<boolean> {
@@ -184,7 +189,8 @@ export async function logout(
   await deps.database.transaction(async (tx) => {
     let ended = tx.deleteFrom('sessions').where('userId', '=', userId);
     if (where === 'THIS_DEVICE') ended = ended.where('id', '=', id);
-    if (where === 'OTHER_DEVICES') ended = ended.where('id', '<>', id);
+    // The rows of sessions that this browser has replaced stay.
+    if (where === 'OTHER_DEVICES') ended = ended.where('id', '<>', id).whereRef('expiresAt', '>', 'updatedAt');
     await ended.execute();
     await recordAudit(deps, tx, { event: 'signed out', userId, detail: where });
   });

@@ -23,7 +23,8 @@ onBothEngines('sessions', (engines) => {
     expect(await accounts.session(null)).toEqual({ session: null, cookies: [] });
   });
 
-  it('stay ended when a request that began before the browser’s next sign-in ends after it', async () => {
+  /** @returns accounts whose next request, once held, waits after it has found its session */
+  const openHeld = async () => {
     const reading = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
     let holds = false;
@@ -35,19 +36,35 @@ onBothEngines('sessions', (engines) => {
       }
       return registeredGrant;
     };
-    const { accounts, join, token, clock } = await open({ grantFor });
+    const world = await open({ grantFor });
+    /** Runs events during a request. @returns the request's answer */
+    const during = async (jar: string, events: () => Promise<unknown>) => {
+      holds = true;
+      const answer = world.accounts.session(jar);
+      await begun.promise;
+      await events();
+      reading.resolve();
+      return answer;
+    };
+    return { ...world, during };
+  };
+  const signIn = async ({ accounts, token }: Awaited<ReturnType<typeof open>>, cookies?: string) => {
+    await accounts.sendLink(send());
+    return got(await accounts.useLink(token(email), caller('203.0.113.9', cookies)));
+  };
+
+  it('stay ended when a request that began before the browser’s next sign-in ends after it', async () => {
+    const world = await openHeld();
+    const { accounts, join, clock, during } = world;
     const eve = browser((await join('eve@example.com')).cookies);
     await join(email);
     clock.pass(2 * 86_400);
-    holds = true;
-    const before = accounts.session(eve);
-    await begun.promise;
-    await accounts.sendLink(send());
-    await accounts.useLink(token(email), caller('203.0.113.9', eve));
-    // On a node whose clock is behind.
-    clock.pass(-2);
-    reading.resolve();
-    expect(await before).toEqual({ session: null, cookies: [] });
+    const before = await during(eve, async () => {
+      await signIn(world, eve);
+      // On a node whose clock is behind.
+      clock.pass(-2);
+    });
+    expect(before).toEqual({ session: null, cookies: [] });
     expect((await accounts.session(eve)).session).toBeNull();
     clock.pass(2);
     expect((await accounts.session(eve)).session).toBeNull();
@@ -100,6 +117,32 @@ onBothEngines('sessions', (engines) => {
     expect(await another.accounts.session(before)).toEqual({ session: null, cookies: [] });
     clock.pass(61);
     expect((await accounts.session(before)).cookies).toEqual(accounts.signedOutCookies);
+  });
+
+  it('that were ended elsewhere before the browser signed in again don’t clear its new cookies', async () => {
+    const world = await open();
+    const { accounts, join, clock } = world;
+    const unchanged = { session: null, cookies: [] };
+    const first = await join(email);
+    const second = await signIn(world);
+    await accounts.logout(second.session, 'EVERYWHERE');
+    const third = await signIn(world, browser(first.cookies));
+    // The request was sent before the sign-in, and is answered after it.
+    expect(await accounts.session(browser(first.cookies))).toEqual(unchanged);
+    expect(await accounts.sessions(third.session)).toHaveLength(1);
+    await accounts.logout(third.session, 'OTHER_DEVICES');
+    expect(await accounts.session(browser(first.cookies))).toEqual(unchanged);
+
+    const eve = await join('eve@example.com');
+    await signIn(world, browser(eve.cookies));
+    await accounts.forget(eve.session, caller());
+    expect(await accounts.session(browser(eve.cookies))).toEqual(unchanged);
+
+    clock.pass(31 * 86_400);
+    await signIn(world, browser(third.cookies));
+    expect(await accounts.session(browser(third.cookies))).toEqual(unchanged);
+    clock.pass(61);
+    expect((await accounts.session(browser(third.cookies))).cookies).toEqual(accounts.signedOutCookies);
   });
 
   it('last thirty days from their last use', async () => {
