@@ -158,6 +158,7 @@ export interface Accounts {
   /**
    * Complete `Set-Cookie` values for the reader's current access: the visitor hint and the access cookie. For responses that
    * change the access, such as to a payment; {@link Accounts.session} adds them by itself if the browser's are out of date.
+   * None once the session has ended.
    */
   accessCookies(session: Session): Promise<readonly string[]>;
   /** Cookies that remove all account cookies from a browser. */

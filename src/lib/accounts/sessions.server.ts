@@ -116,17 +116,17 @@ export async function readSession(
     const emailVerified = row.emailVerified === 1;
     const grant = await grantFor(row.userId, trialStart(registeredAt, emailVerified));
     const slides = now() - Date.parse(updatedAt) > sessionLife.slideAfter * 1000 && extend(grant.level);
-    // Another sign-in of this browser, or a sign-out, has ended it meanwhile: the answer must not replace that one's cookies.
-    if (slides && !(await slide(database.db, row.id, now()))) return { session: null, cookies: [] };
     const hasHint = !slides && readCookies(header, visitorCookie).includes(grant.visitor);
-    return {
-      session: { ...rest, emailVerified },
-      cookies: [
-        ...(slides ? sessionCookies(deps, token, row.trackingId) : []),
-        ...(hasHint ? [] : [hintCookie(deps, grant)]),
-        ...(accessIsDue(deps, header, grant) ? [accessCookie(deps, grant)] : []),
-      ],
-    };
+    const cookies = [
+      ...(slides ? sessionCookies(deps, token, row.trackingId) : []),
+      ...(hasHint ? [] : [hintCookie(deps, grant)]),
+      ...(accessIsDue(deps, header, grant) ? [accessCookie(deps, grant)] : []),
+    ];
+    // Another sign-in of this browser, or a sign-out, may have ended it meanwhile: the answer must not replace that one's cookies.
+    const isOpen = slides
+      ? await slide(database.db, row.id, now())
+      : cookies.length === 0 || (await userOf(database.db, row)) !== undefined;
+    return isOpen ? { session: { ...rest, emailVerified }, cookies } : { session: null, cookies: [] };
   }
   if (await wasReplaced(deps, hashesOf(deps, header))) return { session: null, cookies: [] };
   // If the cookies of an ended session stayed, pages would look signed in while the server refuses every call.
@@ -135,17 +135,22 @@ export async function readSession(
 }
 
 /** See {@link Accounts.accessCookies}. */
-export async function accessCookies(deps: Dependencies, { userId }: Session): Promise<readonly string[]> {
-  const { db } = deps.database;
-  const user = await db
-    .selectFrom('users')
-    .select(['createdAt', 'emailVerified'])
-    .where('id', '=', userId)
-    .executeTakeFirst();
+export async function accessCookies(deps: Dependencies, session: Session): Promise<readonly string[]> {
+  const user = await userOf(deps.database.db, session);
   if (!user) return [];
-  const grant = await deps.grantFor(userId, trialStart(user.createdAt, user.emailVerified === 1));
+  const grant = await deps.grantFor(session.userId, trialStart(user.createdAt, user.emailVerified === 1));
   return [hintCookie(deps, grant), accessCookie(deps, grant)];
 }
+
+/** The user of a session, unless it was ended or replaced. */
+const userOf = (db: Queries, { id }: Pick<Session, 'id'>) =>
+  db
+    .selectFrom('sessions')
+    .innerJoin('users', 'users.id', 'sessions.userId')
+    .select(['users.createdAt as createdAt', 'users.emailVerified as emailVerified'])
+    .where('sessions.id', '=', id)
+    .whereRef('sessions.expiresAt', '>', 'sessions.updatedAt')
+    .executeTakeFirst();
 
 /** Whether the browser is signed in as this user. */
 export async function isSignedInAs(

@@ -70,6 +70,19 @@ onBothEngines('sessions', (engines) => {
     expect((await accounts.session(eve)).session).toBeNull();
   });
 
+  it.each(['THIS_DEVICE', 'EVERYWHERE'] as const)(
+    'give no cookies to a request that was under way when they ended: %s',
+    async (where) => {
+      const { accounts, join, clock, during } = await openHeld();
+      const { session, cookies } = await join(email);
+      // Its access cookie is due, but its session isn't old enough to be extended.
+      clock.pass(14 * 60);
+      const answer = await during(browser(cookies), () => accounts.logout(session, where));
+      expect(answer).toEqual({ session: null, cookies: [] });
+      expect(await accounts.accessCookies(session)).toEqual([]);
+    },
+  );
+
   it('get a new token at each sign-in, and share the account’s tracking id', async () => {
     const { accounts, join, token } = await open();
     const jars = [(await join(email)).cookies];
