@@ -19,6 +19,9 @@ describe('a comment', () => {
     expect(cleanComment('  One\t two \r\n three\r\n\r\n\r\n\r\nfour\u2028five  ')).toBe('One two\nthree\n\nfour\nfive');
     expect(cleanComment('pass\u200bword \u202eevil\u202c \u2066x\u2069 \ufeff\u00ad\u0007y')).toBe('password evil x y');
     expect(cleanComment('\u{e0041}flag')).toBe('flag');
+    // Letters and signs that are blank: Hangul fillers, a combining joiner, the end of a musical beam, Braille without dots.
+    expect(cleanComment('a\u3164\u115f\u1160\uffa0\u034f\u{1d174}b\u2800c')).toBe('ab c');
+    expect(cleanComment('\u3164\n\u2800')).toBe('');
   });
 
   it('keeps emoji, other scripts and combining marks, but limits stacked marks', () => {
@@ -26,6 +29,8 @@ describe('a comment', () => {
     expect(cleanComment(`${family} שלום می‌خواهم é`)).toBe(`${family} שלום می‌خواهم é`.normalize('NFC'));
     expect(cleanComment(`Z${'\u0301'.repeat(40)}`).length).toBeLessThan(8);
     expect(cleanComment('a\u200d\u200d\u200db')).toBe('a\u200db');
+    // Which form of an emoji or of a Han character is shown.
+    expect(cleanComment('❤\ufe0f 葛\u{e0100}')).toBe('❤\ufe0f 葛\u{e0100}');
     expect(cleanComment('half \ud83d')).toBe('half \ufffd');
   });
 
@@ -42,6 +47,7 @@ test.each([
   ['  Jörg \u202eO’Neil ', null],
   ['李小龍', null],
   ['', /enter the name/],
+  ['\u3164\u3164', /enter the name/],
   ['A', /two letters/],
   ['1234', /two letters/],
   ['ada@example.com', /not an address/],

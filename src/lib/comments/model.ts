@@ -2,10 +2,10 @@
 import { pageHref } from '../paging.ts';
 import { commentInvalid } from './schema.ts';
 
-// Invisible characters and those that change the direction of the text. Joiners stay: emoji and some scripts need them.
+// Invisible characters and those that change the direction of the text. Joiners and variation selectors stay: emoji and some scripts
+// need them.
 const invisible =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression finds them
-  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
+  /(?![\t\n\r\p{Join_Control}\p{Variation_Selector}])[\p{Cc}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
 const joiners = /[\u200c\u200d]{2,}/gu;
 /** More marks on one letter than any language uses. */
 const excessMarks = /(\p{M}{4})\p{M}+/gu;
@@ -15,6 +15,8 @@ const cleaned = (text: string): string =>
     .toWellFormed()
     .normalize('NFC')
     .replace(invisible, '')
+    // Braille without dots.
+    .replaceAll('\u2800', ' ')
     .replace(joiners, (found) => found[0] ?? '')
     .replace(excessMarks, '$1');
 

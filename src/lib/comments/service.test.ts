@@ -66,7 +66,7 @@ onBothEngines('comments', (engines) => {
     paying.add(session.userId);
     expect(failure(await post({ place: null }))).toBe('gone');
     expect(failure(await post({ place: { articleId: 7, open: false, parentId: 0 } }))).toBe('closed');
-    for (const content of ['', ' \n\u200b ', 'x'.repeat(101)])
+    for (const content of ['', ' \n\u200b ', '\u2800\u3164', 'x'.repeat(101)])
       expect(await post({ content })).toMatchObject({ failure: { kind: 'invalid', field: 'content' } });
     for (const name of ['', 'ada@example.com', undefined])
       expect(await post({ name })).toMatchObject({ failure: { kind: 'invalid', field: 'name' } });
@@ -212,7 +212,7 @@ onBothEngines('comments', (engines) => {
     const logged: unknown[] = [];
     const log = { ...silent, warn: (...line: unknown[]) => logged.push(line) };
     const { post, moderation, accounts, session } = await open({}, ['The Sun', 'Grace Miller'], log);
-    for (const name of ['The Sun', 'Тhе Ѕun', 'Grасе Мillеr']) {
+    for (const name of ['The Sun', 'Тhе Ѕun', 'Grасе Мillеr', 'The Sun\u3164']) {
       expect(await post({ name }), name).toMatchObject({ ok: false, failure: { kind: 'invalid', field: 'name' } });
     }
     // Nor if the profile has the name already.
