@@ -112,11 +112,15 @@ export async function readJson(request: Request, limit: number = defaultLimit): 
   const text = bytes.toString('utf8');
   if (depth(text) > maxDepth) return { ok: false, answer: refuse(400, 'The request is nested too deeply.') };
   try {
-    return { ok: true, value: JSON.parse(text) as unknown };
+    return { ok: true, value: JSON.parse(text, (_, value: unknown) => storable(value)) as unknown };
   } catch {
     return { ok: false, answer: refuse(400, 'The request is not JSON.') };
   }
 }
+
+/** A value with U+FFFD for what PostgreSQL (U+0000) and Stripe's client (half of a surrogate pair) refuse. */
+const storable = (value: unknown): unknown =>
+  typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '\ufffd') : value;
 
 /** Deepest nesting of brackets outside of strings. */
 function depth(text: string): number {
@@ -139,5 +143,7 @@ function depth(text: string): number {
 export async function readForm(request: Request, limit: number = defaultLimit): Promise<URLSearchParams | null> {
   if (!/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(request.headers.get('content-type') ?? '')) return null;
   const bytes = Buffer.from(await request.arrayBuffer());
-  return bytes.byteLength > limit ? null : new URLSearchParams(bytes.toString('utf8'));
+  if (bytes.byteLength > limit) return null;
+  // PostgreSQL refuses U+0000.
+  return new URLSearchParams(bytes.toString('utf8').replace(/%00|\0/g, '\ufffd'));
 }
