@@ -27,7 +27,7 @@ import {
 import { type OwnStripe, openOwnStripe } from './account.server.ts';
 import { createCatalog } from './catalog.server.ts';
 import { confirm, refuseUsedPromotion, subscribe } from './checkout.server.ts';
-import { amountOff, tryCoupon } from './coupons.server.ts';
+import { amountOff, isSameCode, tryCoupon } from './coupons.server.ts';
 import { createCustomers, withCustomerAtStripe } from './customers.server.ts';
 import type { BillingDependencies, BillingJobKind } from './dependencies.ts';
 import { refuseEarlierCard } from './earlier-owner.server.ts';
@@ -378,7 +378,7 @@ async function openWith(
   coupon: string | undefined,
 ): Promise<Purchase | null> {
   const open = coupon === undefined ? null : await purchases.open(userId);
-  const isSame = open?.kind === 'subscribe' && open.price === price.id && open.coupon === coupon;
+  const isSame = open?.kind === 'subscribe' && open.price === price.id && isSameCode(open.coupon, coupon);
   return isSame && open.subscription !== null ? open : null;
 }
 

@@ -11,7 +11,7 @@ import type { ConfirmationAnswer, Price, SubscribeAnswer, SubscribeBody } from '
 import type { Billed } from '../service.ts';
 import { isLive, isOver } from '../subscription-model.ts';
 import { cancelUnpaid, voidSwitch } from './cancel.server.ts';
-import { type FoundCoupon, tryCoupon } from './coupons.server.ts';
+import { type FoundCoupon, isSameCode, tryCoupon } from './coupons.server.ts';
 import type { BillingDependencies } from './dependencies.ts';
 import { checkUntil, fetchAttempt, finish, type PaymentAttempt, pay, setUpCard } from './payments.server.ts';
 import type { Purchase } from './purchases.server.ts';
@@ -264,7 +264,7 @@ async function resumable(
   price: Price,
 ): Promise<Purchase | null> {
   if (!open) return null;
-  const isSame = open.kind === 'subscribe' && open.price === price.id && open.coupon === (body.discount_code ?? null);
+  const isSame = open.kind === 'subscribe' && open.price === price.id && isSameCode(open.coupon, body.discount_code);
   if (isSame) return open;
   const mayBeAtWork = open.subscription === null && open.updated > dependencies.now() - atWorkMs;
   if (mayBeAtWork && !(await adopt(dependencies, open)).subscription) {

@@ -66,7 +66,7 @@ async function findCoupon(
   if (!promotion || !coupon || typeof coupon === 'string' || coupon.deleted || isRetention) {
     return throwRefused(404, couponMessages.unknown, { code: 'coupon_unknown' });
   }
-  if (code !== redeemed) refuseEnded(coupon, promotion, now());
+  if (!isSameCode(code, redeemed)) refuseEnded(coupon, promotion, now());
   if (price) refuseOtherPlan(coupon, promotion, price);
   const only = idOf(promotion.customer);
   if (only !== null && only !== customer)
@@ -76,6 +76,10 @@ async function findCoupon(
   }
   return { coupon, discount: { promotion_code: promotion.id } };
 }
+
+/** Whether two codes are one, or none is given: Stripe doesn't distinguish upper and lower case. */
+export const isSameCode = (one: string | null | undefined, other: string | null | undefined): boolean =>
+  one?.toLowerCase() === other?.toLowerCase();
 
 /** The same code may exist many times: for all customers, or once for each of many. */
 async function fetchPromotionCode(

@@ -145,9 +145,12 @@ onBothEngines('a first invoice of 0', (engines) => {
     const { clientSecret, subscriptionId } = paid(await site.billing.subscribe(session, asks));
     site.stripe.finishChallenge(intentOf(clientSecret), false);
     expect(await site.billing.confirm(session, subscriptionId)).toMatchObject({ ok: false, status: 402 });
-    // The page is reloaded.
-    paid(await site.billing.quote(session, { planId: plan.plan_id, couponCode: code }));
-    const again = paid(await site.billing.subscribe(session, { ...asks, payment_method: method }));
+    // The page is reloaded. For Stripe, upper and lower case are the same.
+    const typed = code.toLowerCase();
+    paid(await site.billing.quote(session, { planId: plan.plan_id, couponCode: typed }));
+    paid(await site.billing.coupon(typed, plan.plan_id, { session, clientAddress: '203.0.113.1' }));
+    const retry = { ...asks, payment_method: method, discount_code: typed };
+    const again = paid(await site.billing.subscribe(session, retry));
     if (again.clientSecret !== null) site.stripe.finishChallenge(intentOf(again.clientSecret), true);
     await site.deliver();
     expect(await opens(session)).toHaveLength(1);
