@@ -6,6 +6,9 @@ import { onBothEngines } from '../../../tests/world/databases.ts';
 import { POST as codeForm } from '../../pages/account/code.ts';
 import { POST as historyForm } from '../../pages/account/history.ts';
 import { POST as linkForm } from '../../pages/account/link.ts';
+import { POST as newsletterForm } from '../../pages/account/newsletter.ts';
+import { POST as resendForm } from '../../pages/account/resend.ts';
+import { POST as savedForm } from '../../pages/account/saved.ts';
 import { POST as signInForm } from '../../pages/account/sign-in.ts';
 import { POST as verification } from '../../pages/api/verification.ts';
 import { POST as anonymousSession } from '../../pages/blaize/anonymous-session.ts';
@@ -130,6 +133,36 @@ onBothEngines('a sign-in by mail', (engines) => {
 });
 
 const signedIn = { session: async () => ({ session: { userId: 'u' }, cookies: [] }) };
+
+describe('a form that asks who is reading', () => {
+  const renewed = 'access=renewed';
+  const cleared = 'blaize_session=';
+  const asked = async (route: APIRoute, body: Record<string, string>, email: string | null) => {
+    const session = email === null ? null : { userId: 'ada', email, emailVerified: true };
+    const accounts = {
+      session: async () => ({ session, cookies: [session ? renewed : cleared] }),
+      exists: async () => ({ ok: true, value: true }),
+      sendLink: async () => ({ ok: true, value: null }),
+    };
+    const savedStories = { clearHistory: async () => {}, unsave: async () => {} };
+    const services = { accounts, savedStories, newsletters: { add: async () => {} } };
+    return (await call(route, { services, body })).headers.getSetCookie();
+  };
+
+  it.each([
+    ['the reading history', historyForm, { do: 'clear' }],
+    ['saved stories', savedForm, { do: 'remove', article: '7' }],
+    ['newsletters', newsletterForm, { email: 'ada@example.com' }],
+    ['a mail to confirm the address', resendForm, { method: 'confirm' }],
+  ])('renews the cookies of a signed-in reader, and clears those of an ended session: %s', async (_, route, body) => {
+    expect(await asked(route, body, 'ada@example.com')).toContain(renewed);
+    expect(await asked(route, body, null)).toContain(cleared);
+  });
+
+  it('renews them, too, where the newsletters are for another address', async () => {
+    expect(await asked(newsletterForm, { email: 'eve@example.com' }, 'ada@example.com')).toContain(renewed);
+  });
+});
 
 describe('the form of the reading history', () => {
   const nothing = async () => {};

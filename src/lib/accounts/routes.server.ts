@@ -49,8 +49,19 @@ export function accountForm(handle: (call: FormCall) => Promise<Next>): APIRoute
   };
 }
 
+/** As {@link accountForm}, with the reader's session; `null` when the reader is not signed in. */
+export const readerForm = (
+  handle: (call: FormCall & { readonly session: Session | null }) => Promise<Next>,
+): APIRoute =>
+  accountForm(async (call) => {
+    const { session, cookies } = await call.accounts.session(call.caller.cookies ?? null);
+    const next = await handle({ ...call, session });
+    // The form's own cookies come last, so that they win.
+    return { ...next, cookies: [...cookies, ...(next.cookies ?? [])] };
+  });
+
 /**
- * As {@link accountForm}, for signed-in readers; others sign in first.
+ * As {@link readerForm}, for signed-in readers; others sign in first.
  *
  * @param page where they return to; `null`: the form's `return`
  */
@@ -58,12 +69,9 @@ export const signedInForm = (
   page: string | null,
   handle: (call: FormCall & { readonly session: Session }) => Promise<Next>,
 ): APIRoute =>
-  accountForm(async (call) => {
-    const { session, cookies } = await call.accounts.session(call.caller.cookies ?? null);
-    if (!session) return { to: signInPage(null, page ?? call.returnTo) };
-    const next = await handle({ ...call, session });
-    // The form's own cookies come last, so that they win.
-    return { ...next, cookies: [...cookies, ...(next.cookies ?? [])] };
+  readerForm(async (call) => {
+    const { session } = call;
+    return session ? handle({ ...call, session }) : { to: signInPage(null, page ?? call.returnTo) };
   });
 
 /** Address of the sign-in page. */

@@ -4,23 +4,22 @@
  */
 
 import { formFields, normalEmail } from '../../lib/accounts/model.ts';
-import { accountForm, requestSignIn } from '../../lib/accounts/routes.server.ts';
+import { readerForm, requestSignIn } from '../../lib/accounts/routes.server.ts';
 
 import { redirectGet, withQuery } from '../../lib/http/form.server.ts';
 import { choiceOf, saveChoice, subscribedPath } from '../../lib/newsletters/model.ts';
 
-export const POST = accountForm(async (call) => {
-  const { accounts, form, caller, context } = call;
+export const POST = readerForm(async (call) => {
+  const { session, form, context } = call;
   const email = (form.get(formFields.email) ?? '').trim();
   const chosen = form.getAll(formFields.newsletter);
   if (chosen.length > 0 && chosen.every((slug) => slug === '')) {
     return { to: withQuery(call.returnTo, { problem: 'choice' }) };
   }
   const path = subscribedPath(chosen);
-  const { session, cookies } = await accounts.session(caller.cookies ?? null);
   if (session && session.email === normalEmail(email)) {
     await saveChoice(context.locals.services.newsletters, session, choiceOf(path));
-    return { to: path, cookies };
+    return { to: path };
   }
   return requestSignIn(call, { email, method: 'link', returnTo: path, state: 'newsletter', back: call.returnTo });
 });

@@ -3,7 +3,7 @@
  * to sign in first returns here; a cookie, set when the form was posted, names the story.
  */
 import type { APIRoute } from 'astro';
-import { accountForm, saveLaterCookie, signInPage } from '../../lib/accounts/routes.server.ts';
+import { readerForm, saveLaterCookie, signInPage } from '../../lib/accounts/routes.server.ts';
 import { seeOther, withQuery } from '../../lib/http/form.server.ts';
 import type { SavedStories } from '../../lib/saved/model.ts';
 import { isPublished } from '../../lib/saved/routes.server.ts';
@@ -17,18 +17,17 @@ async function save(savedStories: SavedStories, userId: string, articleId: numbe
   return withQuery(savedTab, outcome === 'full' ? { problem: 'full' } : { state: 'saved', article: String(articleId) });
 }
 
-export const POST = accountForm(async ({ accounts, form, caller, context }) => {
+export const POST = readerForm(async ({ session, form, context }) => {
   const { savedStories } = context.locals.services;
   const articleId = parseId(form.get('article'));
-  const { session, cookies } = await accounts.session(caller.cookies ?? null);
-  if (articleId === null || !savedStories) return { to: session ? savedTab : '/', cookies };
+  if (articleId === null || !savedStories) return { to: session ? savedTab : '/' };
   if (form.get('do') === 'remove') {
     if (!session) return { to: signInPage(null, savedTab) };
     await savedStories.unsave(session.userId, articleId);
-    return { to: withQuery(savedTab, { state: 'removed', article: String(articleId) }), cookies };
+    return { to: withQuery(savedTab, { state: 'removed', article: String(articleId) }) };
   }
-  if (!isPublished(context.locals.content, articleId)) return { to: session ? savedTab : '/', cookies };
-  if (session) return { to: await save(savedStories, session.userId, articleId), cookies };
+  if (!isPublished(context.locals.content, articleId)) return { to: session ? savedTab : '/' };
+  if (session) return { to: await save(savedStories, session.userId, articleId) };
   return { to: signInPage(null, here), cookies: [saveLaterCookie(context.locals).set(articleId)] };
 });
 
