@@ -55,3 +55,10 @@ describe('a date of birth', () => {
     expect('profile' in read).toBe(isAccepted);
   });
 });
+
+it('a pasted tab or another control character in a form becomes a space', () => {
+  const pasted: Readonly<Record<string, string>> = { first_name: '\tAda\u0007', address: '12 Main St\t\r\nApt 4' };
+  const read = readProfileForm((name) => pasted[name] ?? null);
+  expect(read).toEqual({ profile: { first_name: 'Ada', address: '12 Main St \nApt 4' } });
+  expect(profileProblem('profile' in read ? read.profile : {})).toBeNull();
+});

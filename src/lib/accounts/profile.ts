@@ -40,7 +40,8 @@ export function readProfileForm(
   for (const field of profileFields) {
     const given = of(field.name);
     if (given === null) continue;
-    const value = kinds[field.kind ?? 'text'].read(given.trim());
+    // Text that is pasted from a table has tabs, which the accounts refuse.
+    const value = kinds[field.kind ?? 'text'].read(given.replace(/[^\P{Cc}\n]+/gu, ' ').trim());
     if (value === null) return { refused: field };
     profile[field.attribute] = value;
   }
