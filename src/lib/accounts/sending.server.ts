@@ -132,9 +132,7 @@ async function create(
     }
     await recordAudit(deps, tx, { event: 'account made', userId: user.id, email, caller, detail: 'by address' });
     if (!enter) return {};
-    const opened = await openSession(deps, tx, user, caller);
-    await recordAudit(deps, tx, { event: 'sign-in', userId: user.id, caller, detail: 'new account' });
-    return { signedIn: { ...opened, created: true } };
+    return { signedIn: await openSession(deps, tx, user, caller, true, 'new account') };
   });
   if (!made) return fail({ kind: 'exists' });
   outbox.nudge();

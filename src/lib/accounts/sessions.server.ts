@@ -9,7 +9,7 @@ import type { AccountsTransaction, Queries } from '../database.ts';
 import { readCookies, setCookie } from '../http/cookies.server.ts';
 import { type Dependencies, recordAudit } from './dependencies.server.ts';
 import { sessionCookie, trackingCookie } from './model.ts';
-import type { Accounts, Caller, Session, SessionSummary } from './service.ts';
+import type { Accounts, Caller, Session, SessionSummary, SignedIn } from './service.ts';
 import type { User } from './users.server.ts';
 import { visitorCookie } from './visitor.ts';
 
@@ -36,13 +36,17 @@ const hashesOf = ({ hmacs }: Dependencies, header: string | null | undefined): r
 /**
  * Opens a session with a new token. Ends the browser's previous session, and, if there are too many, the least recently used one.
  * The caller adds {@link accessCookies} after the transaction is committed.
+ *
+ * @param how for the audit trail
  */
 export async function openSession(
   deps: Dependencies,
   tx: AccountsTransaction,
   { id: userId, email, emailVerified, trackingId }: User,
   caller: Caller,
-): Promise<{ readonly session: Session; readonly cookies: readonly string[] }> {
+  created: boolean,
+  how: string,
+): Promise<SignedIn> {
   const createdAt = deps.now();
   const at = new Date(createdAt).toISOString();
   for (const old of hashesOf(deps, caller.cookies)) await replace(tx, old, userId, at);
@@ -61,8 +65,10 @@ export async function openSession(
     })
     .execute();
   await endOldest(tx, userId, at);
+  await recordAudit(deps, tx, { event: 'sign-in', userId, caller, detail: how });
   return {
     session: { id, userId, trackingId, email, emailVerified },
+    created,
     cookies: sessionCookies(deps, token, trackingId),
   };
 }

@@ -87,20 +87,6 @@ async function signIn(
   return outcome;
 }
 
-/** Opens a session. @param how for the audit trail */
-async function startSession(
-  deps: Dependencies,
-  tx: AccountsTransaction,
-  user: User,
-  caller: Caller,
-  created: boolean,
-  how: string,
-): Promise<SignedIn> {
-  const opened = await openSession(deps, tx, user, caller);
-  await recordAudit(deps, tx, { event: 'sign-in', userId: user.id, caller, detail: how });
-  return { ...opened, created };
-}
-
 const welcome = ({ outbox }: Dependencies, tx: AccountsTransaction, to: string, profile: Profile): Promise<void> => {
   const { first_name: name } = profile;
   return outbox.enqueue(tx, { kind: 'welcome', to, firstName: typeof name === 'string' && name !== '' ? name : null });
@@ -146,7 +132,7 @@ async function registerUser(
   await addToProfile(deps, tx, user.id, attributes);
   await recordAudit(deps, tx, { event: 'account made', userId: user.id, email, caller, detail: how });
   await welcome(deps, tx, email, attributes);
-  return startSession(deps, tx, user, caller, true, how);
+  return openSession(deps, tx, user, caller, true, how);
 }
 
 /**
@@ -170,14 +156,14 @@ export async function signInBySocial(
     const connected = user && (proves || (await userByIdentity(tx, provider, subject))?.id === user.id);
     if (user && connected) {
       await addIdentity(deps, tx, user.id, provider, subject);
-      return startSession(deps, tx, user, caller, false, provider);
+      return openSession(deps, tx, user, caller, false, provider);
     }
   }
   // An address that the provider hasn't verified opens no account.
   const user = verified ? await confirmedUser(deps, tx, email, caller) : null;
   if (!user) return null;
   await addIdentity(deps, tx, user.id, provider, subject);
-  return startSession(deps, tx, user, caller, false, provider);
+  return openSession(deps, tx, user, caller, false, provider);
 }
 
 async function registerBySocial(
@@ -198,7 +184,7 @@ async function registerBySocial(
   await recordAudit(deps, tx, { event: 'account made', userId: user.id, email, caller, detail: provider });
   if (verified) await welcome(deps, tx, email, { ...names, ...attributes });
   else await mailLink(deps, tx, { email, purpose: 'completeRegistration', redirect: '/' });
-  return startSession(deps, tx, user, caller, true, provider);
+  return openSession(deps, tx, user, caller, true, provider);
 }
 
 /** @param key state key of a social sign-in that has not become an account yet */
@@ -271,7 +257,7 @@ const loginByCode = (deps: Dependencies, email: string, code: string, { attribut
     const user = await confirmedUser(deps, tx, email, caller);
     if (!user) return fail({ kind: 'unknown-user' });
     await addToProfile(deps, tx, user.id, attributes);
-    return ok(await startSession(deps, tx, user, caller, false, 'code'));
+    return ok(await openSession(deps, tx, user, caller, false, 'code'));
   });
 
 const registerByCode = (deps: Dependencies, email: string, code: string, request: Request) =>
@@ -300,7 +286,7 @@ async function useLink(deps: Dependencies, token: string, caller: Caller): Retur
       user = await confirmedUser(deps, tx, email, caller);
     }
     if (!user) return fail({ kind: 'unknown-user' });
-    return ok({ ...(await startSession(deps, tx, user, caller, false, 'link')), redirect });
+    return ok({ ...(await openSession(deps, tx, user, caller, false, 'link')), redirect });
   });
   if (outcome.ok) deps.outbox.nudge();
   return outcome;
