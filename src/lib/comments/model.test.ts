@@ -29,6 +29,8 @@ describe('a comment', () => {
     expect(cleanComment(`${family} שלום می‌خواهم é`)).toBe(`${family} שלום می‌خواهم é`.normalize('NFC'));
     expect(cleanComment(`Z${'\u0301'.repeat(40)}`).length).toBeLessThan(8);
     expect(cleanComment('a\u200d\u200d\u200db')).toBe('a\u200db');
+    const scotland = '\u{1f3f4}\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}';
+    expect(cleanComment(`${scotland}\u200b\u{e0067}`)).toBe(scotland);
     // Which form of an emoji or of a Han character is shown.
     expect(cleanComment('❤\ufe0f 葛\u{e0100}')).toBe('❤\ufe0f 葛\u{e0100}');
     expect(cleanComment('half \ud83d')).toBe('half \ufffd');
