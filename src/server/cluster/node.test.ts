@@ -137,6 +137,30 @@ it('a node isn’t behind while reads of the log are slow and there is nothing n
   }
 });
 
+it('a failed statement doesn’t end the wait for all nodes', async () => {
+  const { db } = await engines.open(await engines.migratedPlace());
+  const node = startNode({
+    db,
+    contentLog: {
+      head: async () => ({ id: 'log', revision: 1 }),
+      read: async () => ({ revision: 1, entries: [] }),
+    } as never,
+    follower: { revision: () => 1, followLog() {}, apply: async () => {} },
+  });
+  try {
+    await node.catchUp(5000);
+    await expect.poll(() => node.isConnected).toBe(true);
+    await sql`alter table cluster_nodes rename to away`.execute(db);
+    expect(await node.waitForAllNodes('fresh', 1, 50)).toBe(false);
+    const all = node.waitForAllNodes('fresh', 1, 60_000);
+    await sql`select pg_sleep(0.1)`.execute(db);
+    await sql`alter table away rename to cluster_nodes`.execute(db);
+    expect(await all).toBe(true);
+  } finally {
+    await node.stop();
+  }
+});
+
 it('a node that stops while it is reporting leaves no report behind', async () => {
   const { db } = await engines.open(await engines.migratedPlace());
   const gate = Promise.withResolvers<void>();

@@ -69,7 +69,7 @@ export interface ClusterNode {
   waitForRevision(revision: number, ms: number): Promise<boolean>;
   /**
    * @param what `applied`: withdrawn content is gone; `fresh`: the new pages are there
-   * @returns whether every node has reached this state within a time
+   * @returns whether every node has reached this state within a time; `false` also while PostgreSQL is down
    */
   waitForAllNodes(what: 'applied' | 'fresh', revision: number, ms: number): Promise<boolean>;
   /** Versions of the content log that other nodes have, as during a release. */
@@ -323,9 +323,11 @@ async function waitForAllNodes(
 ): Promise<boolean> {
   const { db, version, goneMs } = state;
   const until = performance.now() + ms;
+  const query = sql<{ least: number | null }>`select min(${sql.ref(what)}) as least from cluster_nodes
+    where version = ${version} and seen > ${sql.raw(databaseNow)} - ${goneMs}`;
   for (;;) {
-    const { rows } = await sql<{ least: number | null }>`select min(${sql.ref(what)}) as least from cluster_nodes
-      where version = ${version} and seen > ${sql.raw(databaseNow)} - ${goneMs}`.execute(db);
+    // A failed statement says nothing about the nodes; it is repeated.
+    const { rows } = await query.execute(db).catch(() => ({ rows: [] }));
     if ((rows[0]?.least ?? 0) >= revision) return true;
     if (performance.now() > until || state.stopping.signal.aborted) return false;
     await timer(checkEveryMs, undefined, { ref: false });
