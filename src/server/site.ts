@@ -255,6 +255,7 @@ function followChanges({ app, link }: SiteStart, site: SitePress, side: SideServ
     updateAlert: banner.update,
     arrived: cluster?.arrived,
   });
+  cluster?.repeatPurgesWith(publishing.purgeAgain);
   site.onFresh(publishing.fresh);
   app.changes.follow({ changed: publishing.changed, durable: () => press.durable });
 }

@@ -97,7 +97,7 @@ export async function startSite(): Promise<void> {
   publishing = createPublishing({
     press: room.press,
     prioritize: room.prioritize,
-    cdn: { purge: () => {} },
+    cdn: { purge: () => {}, idle: async () => {} },
     indexNow: { announce: () => {} },
     reader: content.reader,
     log: silent,

@@ -8,16 +8,15 @@ import type { Content, FollowedStore, WebhookAnswer, WebhookRequest } from '../.
 import type { ContentEntry } from '../../content/store/entries.server.ts';
 import { type BoundedMap, createBoundedMap } from '../../lib/bounded-map.ts';
 import { tag } from '../../lib/content/tags.ts';
-import { type Conditions, createConditions } from '../../lib/jobs/conditions.ts';
 import { type RepeatedTask, repeat } from '../../lib/jobs/tasks.ts';
 import { inSpan } from '../../lib/tracing.ts';
 import type { ChangeFeed } from '../change-feed.ts';
-import { type ArrivedChange, arrivedChange, withdrawMs } from './arrived-change.ts';
 import { type AnswerMessage, bodyOf, longestMessage, type Message, type WebhookMessage, webhookOf } from './channel.ts';
 import { applyMs, type ClusterLog, tagEntry } from './cluster-log.ts';
 import { type LogBatch, tagKind } from './content-log.ts';
 import { type MissedWithdrawals, wantedContent, watchForMissedWithdrawals } from './missed-withdrawals.ts';
 import { type ClusterNode, createClusterNode, type NodeOptions, type NodeStats } from './node.ts';
+import { type ArrivedChange, createPurges, type Purges, withdrawMs } from './purges.ts';
 import { type AssetStore, createPostgresAssets, createSharedAssets, type SharedAssets } from './shared-assets.ts';
 import { createSharedPages, type SharedPages, type SharedPagesStats } from './shared-pages.ts';
 
@@ -48,6 +47,8 @@ export interface Cluster {
   publish(tags: ReadonlySet<string>, by: 'holder' | 'any'): void;
   /** Call it when a change of the content has reached this node. */
   arrived(): ArrivedChange;
+  /** See `Purges.repeatWith`. */
+  readonly repeatPurgesWith: Purges['repeatWith'];
   /** Pages of this build that the nodes share. */
   shareOf(build: string): SharedPages;
   /** Hashed files that the nodes share. @param source folder of the running build's */
@@ -74,8 +75,7 @@ interface State extends ClusterOptions {
   readonly unpublished: Set<string>;
   /** When the log last had a tag, by the monotonic clock. */
   readonly publishedAt: BoundedMap<number>;
-  /** Checked when this node gets the lease. */
-  readonly leases: Conditions;
+  readonly purges: Purges;
   readonly maintenance: RepeatedTask[];
   /** Makes this node the one that syncs, while it has the lease. */
   takingOver: RepeatedTask | null;
@@ -97,34 +97,35 @@ const mostPublished = 1000;
 export function createCluster(options: ClusterOptions): Cluster {
   const { clusterLog, listenUrl, content, changes, log, workersUpdated, beatMs, goneMs } = options;
   const { id, contentLog, version, db } = clusterLog;
+  const node = createClusterNode({
+    ...clusterLog,
+    listenUrl,
+    log,
+    workersUpdated,
+    beatMs,
+    goneMs,
+    follower: followerOf(clusterLog, content.followed, (tags) => notePublished(state, tags)),
+    onMessage: (message) => handle(state, message),
+    // Answers, or the message about a new holder, may have been missed while disconnected.
+    onConnect: () => passOnUnanswered(state),
+    onLease: (epoch) => void leaseChanged(state, epoch),
+  });
+  const purges = createPurges(node, contentLog);
   const state: State = {
     ...options,
     webhookMs: options.webhookMs ?? 9000,
-    node: createClusterNode({
-      ...clusterLog,
-      listenUrl,
-      log,
-      workersUpdated,
-      beatMs,
-      goneMs,
-      follower: followerOf(clusterLog, content.followed, (tags) => notePublished(state, tags)),
-      onMessage: (message) => handle(state, message),
-      // Answers, or the message about a new holder, may have been missed while disconnected.
-      onConnect: () => passOnUnanswered(state),
-      onLease: (epoch) => void leaseChanged(state, epoch),
-    }),
+    node,
+    purges,
     unanswered: new Map(),
     shares: new Map(),
     unpublished: new Set(),
     publishedAt: createBoundedMap(mostPublished),
-    leases: createConditions(),
     maintenance: [],
     takingOver: null,
     missed: null,
     counts: { passedOn: 0, received: 0 },
     webhooks: 0,
   };
-  const { node } = state;
   return {
     receive: (request, onAccepted) => receive(state, request, onAccepted),
     node,
@@ -136,7 +137,8 @@ export function createCluster(options: ClusterOptions): Cluster {
         return changes.publish({ tags, withdrawn: [] });
       });
     },
-    arrived: () => arrivedChange(node, content.followed.revision(), state.leases),
+    arrived: () => purges.arrived(content.followed.revision()),
+    repeatPurgesWith: purges.repeatWith,
     shareOf(build) {
       const revision = content.followed.revision;
       const isAhead = (): boolean => content.followed.ahead().length > 0;
@@ -223,14 +225,16 @@ function followerOf(clusterLog: ClusterLog, followed: FollowedStore, onTags: (ta
  * tags, and its fetches would be dated before those in the log.
  */
 async function takeOver(state: State): Promise<boolean> {
-  const { node, content, clusterLog } = state;
+  const { node, content, clusterLog, purges } = state;
   const { epoch } = node;
   if (epoch === null || clusterLog.leads()) return epoch !== null;
   // Since the lease has its new epoch, no other node can append entries.
   if (!(await node.waitForRevision(await clusterLog.contentLog.revision(), applyMs))) return false;
+  const unpurged = await clusterLog.contentLog.unpurged();
   if (node.epoch !== epoch) return false;
   if (clusterLog.leads()) return true;
   clusterLog.lead(epoch, content.followed.fetchTime());
+  void purges.repeat(unpurged);
   content.pollNow();
   state.onLead?.();
   return true;
@@ -242,7 +246,7 @@ async function leaseChanged(state: State, epoch: number | null): Promise<void> {
     log.warn({}, 'This node no longer syncs with WordPress for the cluster');
     return;
   }
-  state.leases.check();
+  state.purges.begin(epoch);
   void state.takingOver?.runNow();
   await node.send({ lease: node.id }).catch(() => {});
 }
@@ -352,7 +356,7 @@ async function receiveAsHolder(
   // A duplicate (409) may come while the first one still waits for the other nodes.
   if (answer.status !== 200 && answer.status !== 409) return answer;
   const revision = state.content.followed.revision();
-  const everywhere = await state.node.waitForAllNodes('applied', revision, withdrawMs).catch(() => false);
+  const everywhere = await state.node.waitForAllNodes('applied', revision, withdrawMs);
   if (!everywhere)
     state.log.warn({ revision }, "Some nodes don't show the latest change yet; they aren't ready until they do");
   return answer;

@@ -74,6 +74,29 @@ describe('the content log', () => {
   });
 });
 
+it('the content log knows of which changes the CDN isn’t purged yet', async () => {
+  const { db, log, session } = await shop();
+  expect(await log.unpurged()).toEqual({ revision: 0, tags: [] });
+  const lease = createLease({ version: 1, node: 'holder', log: silent });
+  const epoch = (await lease.hold(await session(), true)) ?? 0;
+  await log.append([document(1), changed('article:1'), changed('latest')], null);
+  await log.append([changed('latest'), changed('prices')], null);
+  const tags = async () => (await log.unpurged()).tags.toSorted();
+  expect(await tags()).toEqual(['article:1', 'latest', 'prices']);
+  await log.confirmPurges(1, epoch);
+  expect(await tags()).toEqual(['latest', 'prices']);
+  await log.confirmPurges(2, epoch + 1);
+  expect(await tags()).toEqual(['latest', 'prices']);
+  await log.confirmPurges(2, epoch);
+  await log.confirmPurges(1, epoch);
+  expect(await log.unpurged()).toEqual({ revision: 2, tags: [] });
+  // Newer nodes delete the log's entries; it starts again with the first revision.
+  await sql`update content_log set renewed = 0`.execute(db);
+  await openContentLog({ db, version: 2 }).prune();
+  await log.append([changed('latest')], null);
+  expect(await log.unpurged()).toEqual({ revision: 1, tags: ['latest'] });
+});
+
 it('pruning the content log forgets nodes not seen for three days, and no others', async () => {
   const { db, log } = await shop();
   const report = (id: string, agoMs: number) =>

@@ -26,6 +26,14 @@ export interface LogHead {
   readonly revision: number;
 }
 
+/** Changes of which the CDN may still have old pages. */
+export interface Unpurged {
+  /** The latest one. */
+  readonly revision: number;
+  /** Everything that changed. */
+  readonly tags: readonly string[];
+}
+
 /** Another node has become the writer. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
@@ -61,6 +69,10 @@ export interface ContentLog {
   append(entries: readonly LogEntry[], epoch: number | null): Promise<number>;
   /** The next entries after a revision, in order; complete appends, about `most` entries. */
   read(after: number, most?: number): Promise<LogBatch>;
+  /** The changes after the last one for which `confirmPurges` was called. */
+  unpurged(): Promise<Unpurged>;
+  /** Records that the CDN is purged of all changes up to a revision; without effect if another node has the lease. */
+  confirmPurges(revision: number, epoch: number): Promise<void>;
   /**
    * Deletes the entries of versions that no node has run for three days, and the reports of nodes that have been gone for as long.
    */
@@ -123,6 +135,18 @@ export function openContentLog({ db, version }: ContentLogOptions): ContentLog {
       if (whole.length > 0) return { revision: whole.at(-1)?.revision ?? after, entries: whole };
       return { revision: last, entries: await readRows(db, version, after, null, last) };
     },
+    async unpurged() {
+      const { rows } = await sql<Unpurged>`
+        select content_log.revision, array_remove(array_agg(entry.id), null) as tags
+        from content_log left join content_entries entry on entry.version = content_log.version
+          and entry.kind = ${tagKind} and entry.revision > content_log.purged
+        where content_log.version = ${version} group by content_log.revision`.execute(db);
+      return rows[0] ?? { revision: 0, tags: [] };
+    },
+    async confirmPurges(revision, epoch) {
+      await sql`update content_log set purged = greatest(purged, ${revision}::bigint)
+        where version = ${version} and epoch = ${epoch}`.execute(db);
+    },
     async prune() {
       await pruneVersions(db, version);
       // A node that is killed leaves its row behind.
@@ -138,7 +162,7 @@ export function openContentLog({ db, version }: ContentLogOptions): ContentLog {
 async function pruneVersions(db: Queries, version: number): Promise<void> {
   await sql`
     with ended as (
-      update content_log set id = gen_random_uuid()::text, revision = 0
+      update content_log set id = gen_random_uuid()::text, revision = 0, purged = 0
       where version <> ${version} and revision > 0 and renewed < ${sql.raw(databaseNow)} - ${keptMs}::bigint returning version
     )
     delete from content_entries where version in (select version from ended)`.execute(db);

@@ -3,7 +3,7 @@ import type { Migration } from '../database/migrate.ts';
 import { access, accounts, operatorSessions, readingTimes } from './accounts.ts';
 import { alerts } from './alerts.ts';
 import { billing, cancellations } from './billing.ts';
-import { cluster, clusterSettings } from './cluster.ts';
+import { cluster, clusterPurges, clusterSettings } from './cluster.ts';
 import { headlineTests } from './headline-tests.ts';
 import { jobs, jobsAddedAgain, stripeJobs } from './jobs.ts';
 import { letters, mail } from './mail.ts';
@@ -31,4 +31,5 @@ export const migrations: readonly Migration[] = [
   clusterSettings,
   readingTimes,
   jobsAddedAgain,
+  clusterPurges,
 ];

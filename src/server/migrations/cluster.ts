@@ -73,3 +73,13 @@ export const clusterSettings: Migration = {
     if (engine === 'postgres') await sql`alter table cluster_nodes add column settings text`.execute(db);
   },
 };
+
+/** The revision up to which the CDN is purged, see `server/cluster/purges.ts`. Earlier builds' purges count as done. */
+export const clusterPurges: Migration = {
+  name: '0023-cluster-purges',
+  async up(db: Kysely<unknown>, engine: Engine): Promise<void> {
+    if (engine === 'sqlite') return;
+    await sql`alter table content_log add column purged bigint not null default 0`.execute(db);
+    await sql`update content_log set purged = revision`.execute(db);
+  },
+};

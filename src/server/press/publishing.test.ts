@@ -47,7 +47,7 @@ function fixture(part: Partial<PublishingOptions> = {}) {
       resumed: Promise.resolve(outcome()),
     },
     prioritize: note('prioritize'),
-    cdn: { purge: note('purge') },
+    cdn: { purge: note('purge'), idle: async () => {} },
     indexNow: { announce: note('announce') },
     reader: () => content as unknown as ContentReader,
     log: silent,
@@ -103,7 +103,7 @@ it('withdrawn content is purged from the CDN once no node serves it, while pages
   const nodes = Promise.withResolvers<boolean>();
   const { publishing, calls } = fixture({
     workersUpdated: () => workers.promise,
-    arrived: () => ({ freshEverywhere: async () => true, goneEverywhere: () => nodes.promise }),
+    arrived: () => ({ freshEverywhere: async () => true, goneEverywhere: () => nodes.promise, purged() {} }),
   });
   void publishing.changed({ tags: new Set(['article:1']), withdrawn: [], withdrawnTags: ['article:1'] });
   workers.resolve();
@@ -114,10 +114,38 @@ it('withdrawn content is purged from the CDN once no node serves it, while pages
   expect(calls.slice(2)).toEqual([['purge', ['article:1'], { withdrawn: true }]]);
 });
 
+it('in a cluster, a purge counts as done only when the CDN has confirmed it', async () => {
+  const sent = Promise.withResolvers<void>();
+  const calls: string[] = [];
+  const { publishing, pressed } = fixture({
+    cdn: { purge: () => void calls.push('purge'), idle: () => sent.promise },
+    arrived: () => ({
+      freshEverywhere: async () => true,
+      goneEverywhere: async () => true,
+      purged: () => void calls.push('purged'),
+    }),
+  });
+  pressed.resolve(outcome());
+  await publishing.changed({ tags: new Set(['card:1']), withdrawn: [] });
+  await vi.waitFor(() => expect(calls).toEqual(['purge']));
+  sent.resolve();
+  await vi.waitFor(() => expect(calls).toEqual(['purge', 'purged']));
+});
+
+it('purges again what another node may not have purged, withdrawals and alerts too', async () => {
+  const { publishing, calls } = fixture();
+  await publishing.purgeAgain(['card:1', 'alert']);
+  expect(calls).toEqual([
+    ['purge', []],
+    ['purge', ['site'], { withdrawn: true }],
+    ['purge', ['card:1', 'alert'], { withdrawn: true }],
+  ]);
+});
+
 it('in a cluster, a node purges changes that only it knows of, even when another node notifies the CDN', async () => {
   for (const isOwn of [true, false]) {
     const { publishing, calls, pressed } = fixture({
-      arrived: () => ({ freshEverywhere: async () => false, goneEverywhere: async () => false }),
+      arrived: () => ({ freshEverywhere: async () => false, goneEverywhere: async () => false, purged() {} }),
     });
     pressed.resolve(outcome());
     await publishing.changed({ tags: new Set(), withdrawn: [], withdrawnTags: ['article:1'], isOwn });

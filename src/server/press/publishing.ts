@@ -16,13 +16,13 @@ import { withTimeLimit } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { Invalidated, Press } from '../../press/press.server.ts';
 import type { FreshPage } from '../../press/scheduler/scheduler-state.ts';
-import type { ArrivedChange } from '../cluster/arrived-change.ts';
+import type { ArrivedChange } from '../cluster/purges.ts';
 
 export interface PublishingOptions {
   readonly press: Pick<Press, 'invalidate' | 'resumed'>;
   /** Renders these pages before others. */
   readonly prioritize: (keys: Iterable<string>) => void;
-  readonly cdn: Pick<Cdn, 'purge'>;
+  readonly cdn: Pick<Cdn, 'purge' | 'idle'>;
   readonly indexNow: Pick<IndexNow, 'announce'>;
   readonly reader: () => ContentReader;
   readonly log: Logger;
@@ -45,6 +45,8 @@ export interface PublishingOptions {
 export interface Publishing {
   /** @returns addresses of the first 200 fresh pages, in the order in which they became fresh */
   changed(change: ContentChange): Promise<readonly string[]>;
+  /** Purges what another node may not have purged. @param tags of all changes. @returns resolves when the CDN has confirmed it */
+  purgeAgain(tags: readonly string[]): Promise<void>;
   /** Call it with every page that the press has refreshed, also late: the CDN is purged of those that failed before. */
   fresh(page: FreshPage): void;
 }
@@ -140,6 +142,13 @@ export function createPublishing(options: PublishingOptions): Publishing {
     if (urls.length > 0) indexNow.announce(urls);
   }
 
+  async function announceEverywhere(arrived: ArrivedChange, change: ContentChange, gone: readonly string[]) {
+    if (!(await arrived.freshEverywhere())) return;
+    announce(change, gone);
+    await cdn.idle();
+    arrived.purged();
+  }
+
   /** Rendering may take minutes, during which the CDN would keep serving withdrawn content. */
   async function purgeGone(arrived: ArrivedChange | undefined, gone: readonly string[]): Promise<void> {
     await workersUpdated?.();
@@ -170,7 +179,7 @@ export function createPublishing(options: PublishingOptions): Publishing {
         unanswered.delete(mine);
         // Not awaited: this node is fresh only when this promise has resolved.
         if (!arrived) announce(change, gone);
-        else void arrived.freshEverywhere().then((notifies) => notifies && announce(change, gone));
+        else void announceEverywhere(arrived, change, gone);
         if (result.refreshed.length > 0) options.published(ms);
         if (result.failed > 0) {
           log.warn({ failed: result.failed }, "Some pages couldn't be refreshed; they are retried");
@@ -187,6 +196,11 @@ export function createPublishing(options: PublishingOptions): Publishing {
       } finally {
         unanswered.delete(mine);
       }
+    },
+    async purgeAgain(tags) {
+      // Any of them may be a withdrawal's.
+      announce({ tags: new Set(tags), withdrawn: [] }, tags);
+      await cdn.idle();
     },
     fresh(page) {
       const { key, tags } = page;
