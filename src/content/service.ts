@@ -102,7 +102,7 @@ export interface ContentChange {
   readonly withdrawnTags?: readonly string[];
   /** Documents that are new in the content store; the first sync lists all of them. */
   readonly published?: readonly { readonly type: DocumentType; readonly slug: string }[];
-  /** This process made the change at its own start, so no other node purges the CDN for it. */
+  /** Only this process has the change, as one made at its start: no other node purges the CDN for it. */
   readonly isOwn?: boolean;
   /** Paths of the site that most likely show the change: for logs and the response to the webhook, not for correctness. */
   readonly paths?: readonly string[];

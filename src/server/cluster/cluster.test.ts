@@ -144,6 +144,18 @@ describe('a change that every node notices by itself, such as a new day', () => 
   });
 });
 
+describe('a change that a node can’t send to the others', () => {
+  it('is shown by this node, which purges the CDN itself', async () => {
+    const { all, place } = await openNodes(engines, 2, { of });
+    const node = follower(all);
+    await runSql('alter table content_entries rename to away', place.databaseUrl ?? '');
+    node.cluster.publish(new Set(['prices']), 'any');
+    const shown = () => node.changes.filter(({ tags }) => tags.has('prices'));
+    await expect.poll(shown).toMatchObject([{ isOwn: true }]);
+    await runSql('alter table away rename to content_entries', place.databaseUrl ?? '');
+  });
+});
+
 describe('a node of a version that no node has run for days', () => {
   it('syncs again after newer nodes have deleted the content of its version', async () => {
     const { all, place, room } = await openNodes(engines, 1);

@@ -134,7 +134,7 @@ export function createCluster(options: ClusterOptions): Cluster {
       contentLog.append([...tags].map(tagEntry), null).catch((error: Error) => {
         log.warn({ problem: error.message }, "A change couldn't be sent to the other nodes; only this node shows it");
         if (by === 'holder') publishLater(state, tags);
-        return changes.publish({ tags, withdrawn: [] });
+        return changes.publish({ tags, withdrawn: [], isOwn: true });
       });
     },
     arrived: () => purges.arrived(content.followed.revision()),
