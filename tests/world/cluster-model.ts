@@ -221,8 +221,9 @@ export class ModelCluster {
 
   /** node.ts, `report`. */
   report(node: ModelNode): void {
-    if (!this.reaches(node) || (node.full && node.revision < this.db.revision)) return;
     const { caughtUp } = node;
+    if (!this.reaches(node) || caughtUp === Number.NEGATIVE_INFINITY) return;
+    if (node.full && node.revision < this.db.revision) return;
     this.db.report(node.name, node.revision);
     if (this.db.now - node.reportedAt >= goneMs) node.listedSince = this.db.now;
     node.reportedAt = this.db.now;

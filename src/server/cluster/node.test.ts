@@ -137,6 +137,46 @@ it('a node isn’t behind while reads of the log are slow and there is nothing n
   }
 });
 
+it('a node isn’t waited for while it copies the archive', async () => {
+  const { db } = await engines.open(await engines.migratedPlace());
+  const applied = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  let revision = 0;
+  const node = startNode({
+    db,
+    contentLog: {
+      head: async () => ({ id: 'log', revision: 2 }),
+      async read(after: number) {
+        if (after === 1) await gate.promise;
+        return { revision: 2, entries: after === 2 ? [] : [{}] };
+      },
+    } as never,
+    follower: {
+      revision: () => revision,
+      followLog() {},
+      async apply() {
+        revision++;
+        applied.resolve();
+      },
+    },
+  });
+  try {
+    const copied = node.catchUp(60_000);
+    await applied.promise;
+    const others = async () => (await sql`select applied from cluster_nodes`.execute(db)).rows;
+    // Longer than a report takes.
+    await sql`select pg_sleep(0.2)`.execute(db);
+    expect(await others()).toEqual([]);
+    gate.resolve();
+    await copied;
+    await expect.poll(others).toEqual([{ applied: 2 }]);
+    await expect.poll(() => node.isConnected).toBe(true);
+  } finally {
+    gate.resolve();
+    await node.stop();
+  }
+});
+
 it('a failed statement doesn’t end the wait for all nodes', async () => {
   const { db } = await engines.open(await engines.migratedPlace());
   const node = startNode({

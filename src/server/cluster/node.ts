@@ -281,8 +281,9 @@ async function writeReport(state: State): Promise<void> {
   const { db, id, version, follower, rendering, workersUpdated } = state;
   // Changes that arrive at the same time are combined into one report.
   await Promise.resolve();
-  if (state.stopping.signal.aborted) return;
   const { caughtUpAt } = state;
+  // Others would wait for a node that still copies the archive, although it isn't connected yet.
+  if (state.stopping.signal.aborted || caughtUpAt === Number.NEGATIVE_INFINITY) return;
   const applied = follower.revision();
   const fresh = Math.min(applied, ...[...rendering].map((revision) => revision - 1));
   await workersUpdated?.();
