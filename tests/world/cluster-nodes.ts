@@ -135,7 +135,6 @@ export async function openNode(engines: Engines, options: NodeOptions & Place): 
     changes,
     log: silent,
     beatMs: 50,
-    goneMs,
     webhookMs,
     onLead: () => ticker.lead(),
     onWanted: () => ticker.wanted(),

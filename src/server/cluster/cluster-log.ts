@@ -18,6 +18,8 @@ export interface ClusterLog {
   readonly db: Queries;
   readonly contentLog: ContentLog;
   readonly lease: Lease;
+  /** Milliseconds after which a silent node counts as gone, and knows it of itself. */
+  readonly goneMs: number;
   readonly appender: ContentLogAppender;
   /** Whether this node may sync: it has the lease, and has read the log to its end since it got the lease. */
   readonly leads: () => boolean;
@@ -40,16 +42,15 @@ export interface ClusterLogOptions {
   /** Version of the content store's format: builds with another version have a separate log. */
   readonly version: number;
   readonly log: Logger;
-  /** Milliseconds after which a silent node counts as gone (default 5000). */
+  /** See `ClusterLog.goneMs` (default 5000). */
   readonly goneMs?: number;
 }
 
 /** Milliseconds in which an entry comes back to the node that appended it. */
 export const applyMs = 15_000;
-const goneAfterMs = 5000;
 
 /** Opens this node's side of the content log. */
-export function openClusterLog({ db, version, log, goneMs = goneAfterMs }: ClusterLogOptions): ClusterLog {
+export function openClusterLog({ db, version, log, goneMs = 5000 }: ClusterLogOptions): ClusterLog {
   const id = randomUUID();
   const contentLog = openContentLog({ db, version });
   const lease = createLease({ version, node: id, log, staleMs: 2 * goneMs });
@@ -73,6 +74,7 @@ export function openClusterLog({ db, version, log, goneMs = goneAfterMs }: Clust
     db,
     contentLog,
     lease,
+    goneMs,
     appender: {
       async append(entries, tags, ahead = []) {
         const holding = lead;

@@ -3,12 +3,11 @@
  * WordPress into the content log; all follow the log. A webhook may reach any node, which passes it on to the holder and answers
  * when its own pages are fresh. See docs/decisions/0031-cluster.md.
  */
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Content, FollowedStore, WebhookAnswer, WebhookRequest } from '../../content/service.ts';
 import type { ContentEntry } from '../../content/store/entries.server.ts';
 import { type BoundedMap, createBoundedMap } from '../../lib/bounded-map.ts';
 import { tag } from '../../lib/content/tags.ts';
-import { type RepeatedTask, repeat } from '../../lib/jobs/tasks.ts';
+import { type RepeatedTask, repeat, withTimeLimit } from '../../lib/jobs/tasks.ts';
 import { inSpan } from '../../lib/tracing.ts';
 import type { ChangeFeed } from '../change-feed.ts';
 import { type AnswerMessage, bodyOf, longestMessage, type Message, type WebhookMessage, webhookOf } from './channel.ts';
@@ -20,8 +19,7 @@ import { type ArrivedChange, createPurges, type Purges, withdrawMs } from './pur
 import { type AssetStore, createPostgresAssets, createSharedAssets, type SharedAssets } from './shared-assets.ts';
 import { createSharedPages, type SharedPages, type SharedPagesStats } from './shared-pages.ts';
 
-export interface ClusterOptions
-  extends Pick<NodeOptions, 'listenUrl' | 'log' | 'workersUpdated' | 'beatMs' | 'goneMs'> {
+export interface ClusterOptions extends Pick<NodeOptions, 'listenUrl' | 'log' | 'workersUpdated' | 'beatMs'> {
   readonly clusterLog: ClusterLog;
   readonly content: Pick<Content, 'receive' | 'verify' | 'pollNow' | 'followed' | 'withdrawMissed' | 'refresh'>;
   /** Gets changed tags, such as new prices, while the other nodes can't be reached. */
@@ -95,7 +93,7 @@ const foundWithinMs = 30_000;
 const mostPublished = 1000;
 
 export function createCluster(options: ClusterOptions): Cluster {
-  const { clusterLog, listenUrl, content, changes, log, workersUpdated, beatMs, goneMs } = options;
+  const { clusterLog, listenUrl, content, changes, log, workersUpdated, beatMs } = options;
   const { id, contentLog, version, db } = clusterLog;
   const node = createClusterNode({
     ...clusterLog,
@@ -103,7 +101,6 @@ export function createCluster(options: ClusterOptions): Cluster {
     log,
     workersUpdated,
     beatMs,
-    goneMs,
     follower: followerOf(clusterLog, content.followed, (tags) => notePublished(state, tags)),
     onMessage: (message) => handle(state, message),
     // Answers, or the message about a new holder, may have been missed while disconnected.
@@ -229,8 +226,8 @@ async function takeOver(state: State): Promise<boolean> {
   const { epoch } = node;
   if (epoch === null || clusterLog.leads()) return epoch !== null;
   // Since the lease has its new epoch, no other node can append entries.
-  if (!(await node.waitForRevision(await clusterLog.contentLog.revision(), applyMs))) return false;
   const unpurged = await clusterLog.contentLog.unpurged();
+  if (!(await node.waitForRevision(unpurged.revision, applyMs))) return false;
   if (node.epoch !== epoch) return false;
   if (clusterLog.leads()) return true;
   clusterLog.lead(epoch, content.followed.fetchTime());
@@ -348,8 +345,7 @@ async function receiveAsHolder(
   isTimeChecked?: boolean,
 ): Promise<WebhookAnswer> {
   if (!state.clusterLog.leads()) {
-    const late = pause(state.webhookMs / 2, false, { ref: false });
-    if (!(await Promise.race([takeOver(state), late]).catch(() => false)))
+    if (!(await withTimeLimit(state.webhookMs / 2, takeOver(state), () => false).catch(() => false)))
       return unavailable("the node that syncs with WordPress isn't ready yet; send it again");
   }
   const answer = await state.content.receive(request, onAccepted, isTimeChecked);
@@ -390,11 +386,9 @@ async function passOnAndWait(state: State, request: WebhookRequest, version: num
   if (!message) return unavailable('the webhook is too long to be passed on');
   counts.passedOn++;
   const { promise, resolve } = Promise.withResolvers<AnswerMessage | null>();
-  const timer = setTimeout(() => resolve(null), webhookMs);
   unanswered.set(message.id, { message, answer: resolve });
   passOn(state, message);
-  const answer = await promise;
-  clearTimeout(timer);
+  const answer = await withTimeLimit(webhookMs, promise, () => null);
   unanswered.delete(message.id);
   if (!answer) return unavailable("the node that syncs with WordPress didn't answer; send it again");
   if (answer.status === 200 && version === clusterLog.version) await node.waitForRevision(answer.revision, 2000);

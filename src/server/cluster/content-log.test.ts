@@ -40,7 +40,7 @@ const changed = (tag: string): LogEntry => ({ kind: tagKind, id: tag, payload: n
 describe('the content log', () => {
   it('gives each append a revision, and gives a reader only newer entries', async () => {
     const { log } = await shop();
-    expect(await log.revision()).toBe(0);
+    expect(await log.head()).toMatchObject({ revision: 0 });
     expect(await log.append([document(1), document(2)], null)).toBe(1);
     expect(await log.append([document(1, 'again'), document(1, 'latest')], null)).toBe(2);
     const { revision, entries } = await log.read(0);

@@ -57,8 +57,6 @@ export interface ContentLog {
    * @returns the new one
    */
   beginAnew(id: string): Promise<string>;
-  /** Number of the latest append. */
-  revision(): Promise<number>;
   /**
    * Appends entries in one transaction, and notifies the other nodes.
    *
@@ -101,7 +99,6 @@ export function openContentLog({ db, version }: ContentLogOptions): ContentLog {
       await sql`update content_log set id = ${randomUUID()} where version = ${version} and id = ${id}`.execute(db);
       return (await head()).id;
     },
-    revision: async () => (await head()).revision,
     async append(entries, epoch) {
       const latest = new Map(entries.map((entry) => [`${entry.kind} ${entry.id}`, entry]));
       const rows = [...latest.values()];

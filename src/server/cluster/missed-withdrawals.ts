@@ -42,16 +42,12 @@ const overlapMs = 60_000;
 const longestPauseMs = 30_000;
 const longestReminderMs = 600_000;
 
+/** What it knows when it begins, and when the node is no longer cut off. */
+const initial = { answeredAt: Number.NEGATIVE_INFINITY, failures: 0, reminders: 0, pausedUntil: 0 };
+
 /** Starts to look. */
 export function watchForMissedWithdrawals(options: MissedWithdrawalsOptions): MissedWithdrawals {
-  const state: State = {
-    ...options,
-    isCutOff: false,
-    answeredAt: Number.NEGATIVE_INFINITY,
-    failures: 0,
-    reminders: 0,
-    pausedUntil: 0,
-  };
+  const state: State = { ...options, isCutOff: false, ...initial };
   const task = repeat(options.everyMs, (signal) => check(state, signal));
   return {
     webhookCame() {
@@ -70,7 +66,7 @@ async function check(state: State, signal: AbortSignal): Promise<void> {
   const isSecondCheck = state.isCutOff;
   state.isCutOff = cutOffMs !== null;
   if (cutOffMs === null) {
-    if (state.answeredAt > 0 || state.failures > 0) reset(state);
+    if (state.answeredAt > 0 || state.failures > 0) Object.assign(state, initial);
     if (node.isConnected) await remind(state);
     return;
   }
@@ -94,13 +90,6 @@ async function check(state: State, signal: AbortSignal): Promise<void> {
       );
     state.pausedUntil = performance.now() + backOff(++state.failures, 2 * everyMs, longestPauseMs);
   }
-}
-
-function reset(state: State): void {
-  state.answeredAt = Number.NEGATIVE_INFINITY;
-  state.failures = 0;
-  state.reminders = 0;
-  state.pausedUntil = 0;
 }
 
 /** Asks the node that syncs to fetch again what this node has withdrawn while the log still has the old version. */

@@ -22,6 +22,7 @@ const startNode = (options: Pick<NodeOptions, 'db' | 'contentLog' | 'follower'> 
     lease: { epoch: null } as never,
     listenUrl: '',
     version: 1,
+    goneMs: 5000,
     log: silent,
     beatMs: 3_600_000,
     ...options,

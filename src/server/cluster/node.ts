@@ -6,7 +6,7 @@
 import { setTimeout as timer } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { type Conditions, createConditions } from '../../lib/jobs/conditions.ts';
-import { oneAtATime, repeat } from '../../lib/jobs/tasks.ts';
+import { oneAtATime, repeat, withTimeLimit } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import { type Listening, listen } from '../database/listen.ts';
 import { channel, databaseNow, type Message, messageSchema } from './channel.ts';
@@ -28,7 +28,7 @@ export interface Follower {
   apply(batch: LogBatch): Promise<void>;
 }
 
-export interface NodeOptions extends Pick<ClusterLog, 'id' | 'version' | 'db' | 'contentLog' | 'lease'> {
+export interface NodeOptions extends Pick<ClusterLog, 'id' | 'version' | 'db' | 'contentLog' | 'lease' | 'goneMs'> {
   /** Address for the listening connection: PostgreSQL itself, or a pooler that gives each client a session. */
   readonly listenUrl: string;
   readonly follower: Follower;
@@ -42,8 +42,6 @@ export interface NodeOptions extends Pick<ClusterLog, 'id' | 'version' | 'db' | 
   readonly onLease?: (epoch: number | null) => void;
   /** Milliseconds between two renewals of the lease, which are also looks into the log (default 1000). */
   readonly beatMs?: number;
-  /** Milliseconds after which a silent node counts as gone, and knows it of itself (default 5000). */
-  readonly goneMs?: number;
 }
 
 export interface ClusterNode {
@@ -89,7 +87,6 @@ export interface NodeStats {
 
 interface State extends NodeOptions {
   readonly beatMs: number;
-  readonly goneMs: number;
   readonly stopping: AbortController;
   /** Checked when this node has applied a batch. */
   readonly progress: Conditions;
@@ -118,11 +115,10 @@ interface State extends NodeOptions {
 const checkEveryMs = 20;
 
 export function createClusterNode(options: NodeOptions): ClusterNode {
-  const { id, goneMs = 5000 } = options;
+  const { id, goneMs } = options;
   const state: State = {
     ...options,
     beatMs: options.beatMs ?? 1000,
-    goneMs,
     stopping: new AbortController(),
     progress: createConditions(),
     listening: null,
@@ -153,7 +149,7 @@ export function createClusterNode(options: NodeOptions): ClusterNode {
     get isBehind() {
       return canRead(state) && performance.now() - state.endReadAt >= goneMs;
     },
-    catchUp: (ms) => Promise.race([state.follow(), timer(ms, undefined, { ref: false })]),
+    catchUp: (ms) => withTimeLimit(ms, state.follow(), () => {}),
     start() {
       state.listening ??= connect(state);
     },
@@ -288,7 +284,8 @@ async function writeReport(state: State): Promise<void> {
   const fresh = Math.min(applied, ...[...rendering].map((revision) => revision - 1));
   await workersUpdated?.();
   const sentAt = performance.now();
-  await sql`insert into cluster_nodes (id, version, seen, applied, fresh) values (${id}, ${version}, ${sql.raw(databaseNow)}, ${applied}, ${fresh})
+  await sql`insert into cluster_nodes (id, version, seen, applied, fresh)
+    values (${id}, ${version}, ${sql.raw(databaseNow)}, ${applied}, ${fresh})
     on conflict (id) do update set seen = excluded.seen, applied = excluded.applied, fresh = excluded.fresh`
     .execute(db)
     .then(

@@ -5,6 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import type { Queries } from '../../lib/database.ts';
+import { type Conditions, createConditions } from '../../lib/jobs/conditions.ts';
 import { failAfter } from '../../lib/jobs/tasks.ts';
 import type { Logger } from '../../lib/logging.ts';
 import type { PageShare, SharedPage, ShareTicket } from '../../press/scheduler/page-share.ts';
@@ -64,8 +65,9 @@ interface Row {
 }
 
 interface State extends Required<SharedPagesOptions> {
-  /** Renders by other nodes that are awaited, by page. */
-  readonly awaited: Map<string, Set<() => void>>;
+  /** Checked when another node announces a page, whose name is `announced` meanwhile. */
+  readonly announcements: Conditions;
+  announced: string | null;
   readonly counts: { given: number; taken: number; alone: number };
   /** After PostgreSQL didn't respond: until this time the node renders on its own. */
   pausedUntil: number;
@@ -85,14 +87,17 @@ export function createSharedPages(options: SharedPagesOptions): SharedPages {
     isAhead: options.isAhead ?? (() => false),
     renderMs: options.renderMs ?? 4000,
     answerMs: options.answerMs ?? 500,
-    awaited: new Map(),
+    announcements: createConditions(),
+    announced: null,
     counts: { given: 0, taken: 0, alone: 0 },
     pausedUntil: 0,
   };
   return {
     take: (ref) => take(state, ref),
     announced(name) {
-      for (const wake of state.awaited.get(name) ?? []) wake();
+      state.announced = name;
+      state.announcements.check();
+      state.announced = null;
     },
     async prune() {
       const { db, build } = state;
@@ -108,11 +113,12 @@ const alone: ShareTicket = { shared: null, give() {} };
 
 async function take(state: State, ref: PageRef): Promise<ShareTicket> {
   const began = performance.now();
+  const name = nameOf(ref.key, ref.variant);
   if (began < state.pausedUntil || state.isAhead()) return renderAlone(state);
   try {
     for (;;) {
       const revision = state.revision();
-      const woken = whenAnnounced(state, ref);
+      const woken = state.announcements.until(() => state.announced === name, askAgainMs);
       const row = await claimInTime(state, ref, revision);
       if (row.got) return { shared: null, give: (rendered) => void give(state, ref, revision, rendered) };
       const isNewer = Number(row.revision) > revision;
@@ -136,22 +142,6 @@ async function take(state: State, ref: PageRef): Promise<ShareTicket> {
 function renderAlone({ counts }: State): ShareTicket {
   counts.alone++;
   return alone;
-}
-
-/** Resolves when the page is announced, at the latest after {@link askAgainMs}. */
-function whenAnnounced({ awaited }: State, ref: PageRef): Promise<void> {
-  const name = nameOf(ref.key, ref.variant);
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const waiting = awaited.get(name) ?? new Set();
-  const wake = (): void => {
-    clearTimeout(timer);
-    waiting.delete(wake);
-    if (waiting.size === 0) awaited.delete(name);
-    resolve();
-  };
-  const timer = setTimeout(wake, askAgainMs);
-  awaited.set(name, waiting.add(wake));
-  return promise;
 }
 
 /** Resolves when the content store has a revision, at the latest after {@link askAgainMs}. */

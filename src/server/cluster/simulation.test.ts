@@ -156,7 +156,7 @@ describe('the PostgreSQL of the cluster model', () => {
     const log = openContentLog({ db, version: 1 });
     const model = new ModelDatabase();
     const renders: { key: Page; node: string; revision: number; give: (page: SharedPage) => void }[] = [];
-    expect(await log.revision()).toBe(0);
+    expect(await log.head()).toMatchObject({ revision: 0 });
     for (const [number, one] of asks.entries()) {
       if (one.do === 'append') {
         const epoch = { present: model.epoch, former: model.epoch - 1, none: null }[one.epoch];
