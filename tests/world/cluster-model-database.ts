@@ -153,7 +153,7 @@ export class ModelDatabase {
     this.nodes.set(node, { seen: this.now, applied });
   }
 
-  /** node.ts, `everywhere`. */
+  /** node.ts, `waitForAllNodes`. */
   everywhere(revision: number): boolean {
     if (!this.holds('a withdrawal waits for every connected node')) return true;
     const seen = [...this.nodes.values()].filter(({ seen: at }) => at > this.now - goneMs);

@@ -35,7 +35,7 @@ export interface ModelNode {
   lastAt: number;
   revision: number;
   store: Map<number, Stored>;
-  /** Documents that it has withdrawn ahead of the log (ahead.server.ts), with the time of its request. */
+  /** Documents that it has withdrawn ahead of the log (ahead-of-log.server.ts), with the time of its request. */
   ahead: Map<number, Stored & { readonly askedAt: number; readonly isDoubtful: boolean }>;
   /** The withdrawals of stored documents that WordPress has reported to it, by their number. */
   told: Map<number, number>;

@@ -171,7 +171,7 @@ export class ModelCluster {
     this.invalidate(node, changed, withdrawn);
   }
 
-  /** ahead.server.ts, `chooseEntries`. */
+  /** ahead-of-log.server.ts, `chooseEntries`. */
   private counts(node: ModelNode, id: number, { clock }: Stored): boolean {
     const ahead = node.ahead.get(id);
     if (ahead?.clock === clock) node.ahead.set(id, { ...ahead, isDoubtful: true });
@@ -279,7 +279,7 @@ export class ModelCluster {
     this.flights.push(node.sent);
   }
 
-  /** ahead.server.ts, `withEntriesAhead`, and cluster.ts, `datedFrom`. */
+  /** ahead-of-log.server.ts, `withEntriesAhead`, and cluster-log.ts, `datedFrom`. */
   private withAhead(
     node: ModelNode,
     id: number,
@@ -306,7 +306,7 @@ export class ModelCluster {
     if (node.sent === flight) {
       node.sent = null;
       if (revision !== null && outcome === 'runs') node.appended = revision;
-      // cluster.ts, `append`: after a failure the end of the log isn't known.
+      // cluster-log.ts, `append`: after a failure the end of the log isn't known.
       else if (this.db.holds('a new holder reads the log to its end first')) node.lead = null;
     }
     if (revision === null) return;
@@ -319,7 +319,7 @@ export class ModelCluster {
     }
   }
 
-  /** cluster.ts, `receiveAsHolder`: the webhook of a withdrawal is answered. */
+  /** webhooks.ts, `receiveAsHolder`: the webhook of a withdrawal is answered. */
   answer(node: ModelNode): void {
     if (!this.reaches(node) || node.epoch === null) return;
     for (const [id, { gone, revision }] of this.db.entries) {

@@ -3,21 +3,22 @@
  * WordPress into the content log; all follow the log. A webhook may reach any node, which passes it on to the holder and answers
  * when its own pages are fresh. See docs/decisions/0031-cluster.md.
  */
-import type { Content, FollowedStore, WebhookAnswer, WebhookRequest } from '../../content/service.ts';
+import type { Content, FollowedStore } from '../../content/service.ts';
 import type { ContentEntry } from '../../content/store/entries.server.ts';
 import { type BoundedMap, createBoundedMap } from '../../lib/bounded-map.ts';
 import { tag } from '../../lib/content/tags.ts';
-import { type RepeatedTask, repeat, withTimeLimit } from '../../lib/jobs/tasks.ts';
+import { type RepeatedTask, repeat } from '../../lib/jobs/tasks.ts';
 import { inSpan } from '../../lib/tracing.ts';
 import type { ChangeFeed } from '../change-feed.ts';
-import { type AnswerMessage, bodyOf, longestMessage, type Message, type WebhookMessage, webhookOf } from './channel.ts';
+import type { Message } from './channel.ts';
 import { applyMs, type ClusterLog, tagEntry } from './cluster-log.ts';
 import { type LogBatch, tagKind } from './content-log.ts';
 import { type MissedWithdrawals, wantedContent, watchForMissedWithdrawals } from './missed-withdrawals.ts';
 import { type ClusterNode, createClusterNode, type NodeOptions, type NodeStats } from './node.ts';
-import { type ArrivedChange, createPurges, type Purges, withdrawMs } from './purges.ts';
+import { type ArrivedChange, createPurges, type Purges } from './purges.ts';
 import { type AssetStore, createPostgresAssets, createSharedAssets, type SharedAssets } from './shared-assets.ts';
 import { createSharedPages, type SharedPages, type SharedPagesStats } from './shared-pages.ts';
+import { createWebhooks, type Webhooks, type WebhooksStats } from './webhooks.ts';
 
 export interface ClusterOptions extends Pick<NodeOptions, 'listenUrl' | 'log' | 'workersUpdated' | 'beatMs'> {
   readonly clusterLog: ClusterLog;
@@ -29,7 +30,7 @@ export interface ClusterOptions extends Pick<NodeOptions, 'listenUrl' | 'log' | 
   /** Called when this node begins to sync for the cluster, and when a node's readers want a newer value, see `SharedValues`. */
   readonly onLead?: () => void;
   readonly onWanted?: (key: string) => void;
-  /** Milliseconds in which a webhook has to be answered (default 9000: the plugin waits ten seconds). */
+  /** See `WebhooksOptions`. */
   readonly webhookMs?: number;
 }
 
@@ -56,18 +57,13 @@ export interface Cluster {
   stats(): ClusterStats;
 }
 
-export interface ClusterStats extends NodeStats {
-  /** Webhooks passed on to the node that syncs, and webhooks received from other nodes. */
-  readonly passedOn: number;
-  readonly received: number;
+export interface ClusterStats extends NodeStats, WebhooksStats {
   readonly pages: SharedPagesStats;
 }
 
 interface State extends ClusterOptions {
-  readonly webhookMs: number;
   readonly node: ClusterNode;
-  /** Webhooks that wait for the holder's answer, by number. */
-  readonly unanswered: Map<number, { readonly message: WebhookMessage; answer(answer: AnswerMessage | null): void }>;
+  readonly webhooks: Webhooks;
   readonly shares: Map<string, SharedPages>;
   /** Tags whose change this node has found, and the holder hasn't published yet. */
   readonly unpublished: Set<string>;
@@ -78,8 +74,6 @@ interface State extends ClusterOptions {
   /** Makes this node the one that syncs, while it has the lease. */
   takingOver: RepeatedTask | null;
   missed: MissedWithdrawals | null;
-  readonly counts: { passedOn: number; received: number };
-  webhooks: number;
 }
 
 /** Milliseconds between two offers of the files, and between two deletions of old pages. */
@@ -103,28 +97,29 @@ export function createCluster(options: ClusterOptions): Cluster {
     beatMs,
     follower: followerOf(clusterLog, content.followed, (tags) => notePublished(state, tags)),
     onMessage: (message) => handle(state, message),
-    // Answers, or the message about a new holder, may have been missed while disconnected.
-    onConnect: () => passOnUnanswered(state),
+    onConnect: () => state.webhooks.passOnAgain(),
     onLease: (epoch) => void leaseChanged(state, epoch),
   });
   const purges = createPurges(node, contentLog);
   const state: State = {
     ...options,
-    webhookMs: options.webhookMs ?? 9000,
     node,
+    webhooks: createWebhooks({
+      ...options,
+      node,
+      takeOver: () => takeOver(state),
+      onTaken: () => state.missed?.webhookCame(),
+    }),
     purges,
-    unanswered: new Map(),
     shares: new Map(),
     unpublished: new Set(),
     publishedAt: createBoundedMap(mostPublished),
     maintenance: [],
     takingOver: null,
     missed: null,
-    counts: { passedOn: 0, received: 0 },
-    webhooks: 0,
   };
   return {
-    receive: (request, onAccepted) => receive(state, request, onAccepted),
+    receive: state.webhooks.receive,
     node,
     publish(tags, by) {
       if (by === 'holder' && node.epoch === null) return publishLater(state, tags);
@@ -156,7 +151,7 @@ export function createCluster(options: ClusterOptions): Cluster {
       clusterLog.close();
       return node.stop();
     },
-    stats: () => ({ ...node.stats(), ...state.counts, pages: sumOf([...state.shares.values()]) }),
+    stats: () => ({ ...node.stats(), ...state.webhooks.stats(), pages: sumOf([...state.shares.values()]) }),
   };
 }
 
@@ -270,26 +265,10 @@ async function publishPending({ node, clusterLog, unpublished }: State): Promise
 }
 
 function handle(state: State, message: Message): void {
-  const { page, build, webhook, answer, lease, wanted } = message;
+  const { page, build, wanted } = message;
   if (wanted !== undefined && state.clusterLog.leads()) answerWanted(state, wanted);
   if (page !== undefined && build !== undefined) state.shares.get(build)?.announced(page);
-  const { version } = state.clusterLog;
-  if (webhook && state.node.epoch !== null && (webhook.version ?? version) === version) {
-    // A stopping node has closed its content store: the node that received the webhook asks the next holder, or WordPress sends the webhook
-    // again.
-    answerWebhook(state, webhook).catch((error: unknown) =>
-      state.log.warn({ err: error }, "A webhook of another node couldn't be answered"),
-    );
-  }
-  if (answer?.to === state.node.id) receiveAnswer(state, answer);
-  // The previous holder may not have received these.
-  if (lease !== undefined) passOnUnanswered(state);
-}
-
-/** An answer from another version says nothing about the nodes of this version. */
-function receiveAnswer({ unanswered }: State, answer: AnswerMessage): void {
-  const asked = unanswered.get(answer.id);
-  if (asked && (answer.version ?? asked.message.version) === asked.message.version) asked.answer(answer);
+  state.webhooks.handle(message);
 }
 
 function answerWanted({ content, onWanted, log }: State, wanted: string): void {
@@ -299,127 +278,3 @@ function answerWanted({ content, onWanted, log }: State, wanted: string): void {
     log.warn({ wanted, problem: error.message }, "What a node withdrew couldn't be fetched; retrying");
   });
 }
-
-const unavailable = (error: string): WebhookAnswer => ({
-  status: 503,
-  headers: { 'Retry-After': '5' },
-  body: { ok: false, reason: 'cluster', error },
-});
-
-async function receive(state: State, request: WebhookRequest, onTaken?: () => void): Promise<WebhookAnswer> {
-  const refused = state.content.verify(request);
-  if (refused) return refused;
-  const [answer, failure] = await Promise.all([receiveForOwn(state, request, onTaken), passOnToOthers(state, request)]);
-  const isHandled = answer.status === 200 || answer.status === 409;
-  return isHandled && failure ? failure : answer;
-}
-
-/** Handles a webhook for the nodes whose content stores have this node's version. */
-function receiveForOwn(state: State, request: WebhookRequest, onTaken?: () => void): Promise<WebhookAnswer> {
-  const taken = (): void => {
-    state.missed?.webhookCame();
-    onTaken?.();
-  };
-  if (state.node.epoch !== null) return receiveAsHolder(state, request, taken);
-  taken();
-  return passOnAndWait(state, request, state.clusterLog.version);
-}
-
-/**
- * Passes a webhook on to the nodes of other versions: during a release each version of the content store has its own log and holder.
- *
- * @returns the answer of a holder that failed to handle it; refusals by another build are ignored
- */
-async function passOnToOthers(state: State, request: WebhookRequest): Promise<WebhookAnswer | undefined> {
-  // Without PostgreSQL this node responds with 503 anyway.
-  const versions = await state.node.otherVersions().catch(() => []);
-  const answers = await Promise.all(versions.map((version) => passOnAndWait(state, request, version)));
-  return answers.find(({ status }) => status >= 500);
-}
-
-/** Handles a webhook on the node that syncs; withdrawn content is gone on every node before it is answered. */
-async function receiveAsHolder(
-  state: State,
-  request: WebhookRequest,
-  onAccepted?: () => void,
-  isTimeChecked?: boolean,
-): Promise<WebhookAnswer> {
-  if (!state.clusterLog.leads()) {
-    if (!(await withTimeLimit(state.webhookMs / 2, takeOver(state), () => false).catch(() => false)))
-      return unavailable("the node that syncs with WordPress isn't ready yet; send it again");
-  }
-  const answer = await state.content.receive(request, onAccepted, isTimeChecked);
-  // A duplicate (409) may come while the first one still waits for the other nodes.
-  if (answer.status !== 200 && answer.status !== 409) return answer;
-  const revision = state.content.followed.revision();
-  const everywhere = await state.node.waitForAllNodes('applied', revision, withdrawMs);
-  if (!everywhere)
-    state.log.warn({ revision }, "Some nodes don't show the latest change yet; they aren't ready until they do");
-  return answer;
-}
-
-function messageOf(state: State, { headers, rawBody }: WebhookRequest, version: number): WebhookMessage | null {
-  // Only the headers that the verification needs: others may identify the sender.
-  const signed = Object.entries(headers).flatMap(([name, value]) =>
-    name.startsWith('x-newsroom-') && typeof value === 'string' ? [[name, value] as const] : [],
-  );
-  const message = { from: state.node.id, id: ++state.webhooks, headers: Object.fromEntries(signed), version };
-  return webhookOf(message, Buffer.from(rawBody));
-}
-
-/** Passes a webhook on; if that is impossible, it is answered at once. */
-const passOn = (state: State, webhook: WebhookMessage): void =>
-  void state.node.send({ webhook }).catch((error: Error) => {
-    state.log.warn({ problem: error.message }, "A webhook couldn't be passed on; WordPress will send it again");
-    state.unanswered.get(webhook.id)?.answer(null);
-  });
-
-/** Passes unanswered webhooks on again; the holder handles each delivery only once. */
-function passOnUnanswered(state: State): void {
-  for (const { message } of state.unanswered.values()) passOn(state, message);
-}
-
-/** Passes a webhook on to the node that syncs into the content log of a version; a new holder gets it again. */
-async function passOnAndWait(state: State, request: WebhookRequest, version: number): Promise<WebhookAnswer> {
-  const { unanswered, node, webhookMs, clusterLog, counts } = state;
-  const message = messageOf(state, request, version);
-  if (!message) return unavailable('the webhook is too long to be passed on');
-  counts.passedOn++;
-  const { promise, resolve } = Promise.withResolvers<AnswerMessage | null>();
-  unanswered.set(message.id, { message, answer: resolve });
-  passOn(state, message);
-  const answer = await withTimeLimit(webhookMs, promise, () => null);
-  unanswered.delete(message.id);
-  if (!answer) return unavailable("the node that syncs with WordPress didn't answer; send it again");
-  if (answer.status === 200 && version === clusterLog.version) await node.waitForRevision(answer.revision, 2000);
-  const { status, headers, body } = answer;
-  return { status, body, ...(headers ? { headers } : {}) };
-}
-
-/** Handles a webhook that another node has received. */
-async function answerWebhook(state: State, { from, id, headers, ...packed }: WebhookMessage): Promise<void> {
-  state.counts.received++;
-  // The node that received it has checked its time; this node's clock may be another.
-  const request: WebhookRequest = { headers, rawBody: bodyOf(packed) };
-  const { status, ...rest } = await inSpan('webhook passed on', {}, async (span) => {
-    const answer = await receiveAsHolder(state, request, undefined, true);
-    span.set({ 'broadsheet.webhook.status': answer.status });
-    return answer;
-  });
-  const revision = state.content.followed.revision();
-  const answer: AnswerMessage = {
-    to: from,
-    id,
-    // The previous holder may have handled it, and only its answer was lost.
-    status: status === 409 ? 200 : status,
-    body: shortened(rest.body as Record<string, unknown>),
-    revision,
-    version: state.clusterLog.version,
-    ...(rest.headers ? { headers: { ...rest.headers } } : {}),
-  };
-  await state.node.send({ answer }).catch(() => {});
-}
-
-/** The body without the list of fresh pages where it is too long for a message. */
-const shortened = (body: Record<string, unknown>): Record<string, unknown> =>
-  JSON.stringify(body).length < longestMessage - 1000 ? body : { ...body, refreshed: [] };
