@@ -8,9 +8,11 @@ import type { ClusterNode } from './node.ts';
 
 /** A change of the content that has reached this node. */
 export interface ArrivedChange {
-  /** Resolves when all nodes show it, to whether this node notifies the CDN and the search engines. Call it when this node shows it. */
+  /** Whether this node had the lease: then it also notifies the search engines. */
+  readonly isHolder: boolean;
+  /** Resolves when all nodes show it, to whether this node purges the CDN. Call it when this node shows it. */
   freshEverywhere(): Promise<boolean>;
-  /** Resolves when no node serves what it withdrew, to whether this node notifies the CDN. */
+  /** Resolves when no node serves what it withdrew, to whether this node purges the CDN. */
   goneEverywhere(): Promise<boolean>;
   /** Call it when the CDN has confirmed the purge that follows `freshEverywhere`. */
   purged(): void;
@@ -67,11 +69,12 @@ export function createPurges(
       }
       const isLate = (): boolean => !wasConnected || !node.isConnected || performance.now() - began > lateMs;
       async function everywhere(what: 'applied' | 'fresh', ms: number): Promise<boolean> {
-        const notifies = isHolder || isLate();
-        if (notifies) await node.waitForAllNodes(what, revision, ms);
-        return notifies;
+        const purges = isHolder || isLate();
+        if (purges) await node.waitForAllNodes(what, revision, ms);
+        return purges;
       }
       return {
+        isHolder,
         freshEverywhere: () => everywhere('fresh', freshMs),
         goneEverywhere: () => everywhere('applied', withdrawMs),
         purged: confirmation.resolve,

@@ -31,6 +31,9 @@ const content = {
   crossword: (slug: string) => others[slug] ?? null,
 };
 
+/** A change in a cluster. */
+const arrived = { isHolder: true, freshEverywhere: async () => true, goneEverywhere: async () => true, purged() {} };
+
 function fixture(part: Partial<PublishingOptions> = {}) {
   const calls: unknown[][] = [];
   const note =
@@ -103,7 +106,7 @@ it('withdrawn content is purged from the CDN once no node serves it, while pages
   const nodes = Promise.withResolvers<boolean>();
   const { publishing, calls } = fixture({
     workersUpdated: () => workers.promise,
-    arrived: () => ({ freshEverywhere: async () => true, goneEverywhere: () => nodes.promise, purged() {} }),
+    arrived: () => ({ ...arrived, goneEverywhere: () => nodes.promise }),
   });
   void publishing.changed({ tags: new Set(['article:1']), withdrawn: [], withdrawnTags: ['article:1'] });
   workers.resolve();
@@ -114,16 +117,23 @@ it('withdrawn content is purged from the CDN once no node serves it, while pages
   expect(calls.slice(2)).toEqual([['purge', ['article:1'], { withdrawn: true }]]);
 });
 
+it('in a cluster, only the node that syncs announces a story, and a late node purges it', async () => {
+  for (const isHolder of [true, false]) {
+    const { publishing, pressed, names } = fixture({ arrived: () => ({ ...arrived, isHolder }) });
+    pressed.resolve(outcome());
+    const published = [{ type: 'articles' as const, slug: 'news' }];
+    await publishing.changed({ tags: new Set(['latest']), withdrawn: [], published });
+    await vi.waitFor(() => expect(names()).toContain('purge'));
+    expect(names().includes('announce')).toBe(isHolder);
+  }
+});
+
 it('in a cluster, a purge counts as done only when the CDN has confirmed it', async () => {
   const sent = Promise.withResolvers<void>();
   const calls: string[] = [];
   const { publishing, pressed } = fixture({
     cdn: { purge: () => void calls.push('purge'), idle: () => sent.promise },
-    arrived: () => ({
-      freshEverywhere: async () => true,
-      goneEverywhere: async () => true,
-      purged: () => void calls.push('purged'),
-    }),
+    arrived: () => ({ ...arrived, purged: () => void calls.push('purged') }),
   });
   pressed.resolve(outcome());
   await publishing.changed({ tags: new Set(['card:1']), withdrawn: [] });
@@ -145,7 +155,7 @@ it('purges again what another node may not have purged, withdrawals and alerts t
 it('in a cluster, a node purges changes that only it knows of, even when another node notifies the CDN', async () => {
   for (const isOwn of [true, false]) {
     const { publishing, calls, pressed } = fixture({
-      arrived: () => ({ freshEverywhere: async () => false, goneEverywhere: async () => false, purged() {} }),
+      arrived: () => ({ ...arrived, freshEverywhere: async () => false, goneEverywhere: async () => false }),
     });
     pressed.resolve(outcome());
     await publishing.changed({ tags: new Set(), withdrawn: [], withdrawnTags: ['article:1'], isOwn });

@@ -26,7 +26,7 @@ export interface PublishingOptions {
   readonly indexNow: Pick<IndexNow, 'announce'>;
   readonly reader: () => ContentReader;
   readonly log: Logger;
-  /** Called for each change in a cluster: says when the other nodes show it, and whether this node notifies the CDN and search engines. */
+  /** Called for each change in a cluster: says when the other nodes show it, and what this node does then. */
   readonly arrived?: (() => ArrivedChange) | undefined;
   /** Resolves when no other process of this site serves replaced or removed pages (default: there is no other process). */
   readonly workersUpdated?: (() => Promise<void>) | undefined;
@@ -131,22 +131,28 @@ export function createPublishing(options: PublishingOptions): Publishing {
   const unanswered = new Set<{ readonly tags: ReadonlySet<string>; readonly keys: Set<string> }>();
   const late = createLatePages(options);
 
-  function announce(change: ContentChange, gone: readonly string[]): void {
+  function purge(tags: ReadonlySet<string>, gone: readonly string[]): void {
     const goneTags = new Set(gone);
-    cdn.purge([...change.tags].filter((each) => !goneTags.has(each)));
+    cdn.purge([...tags].filter((each) => !goneTags.has(each)));
     // The CDN's copies of all pages lack the banner, or still have it.
-    if (change.tags.has(tag.alert)) cdn.purge([tag.site], { withdrawn: true });
+    if (tags.has(tag.alert)) cdn.purge([tag.site], { withdrawn: true });
     // Purged again: the CDN may have fetched a page between the first purge and the page's render.
     if (gone.length > 0) cdn.purge(gone, { withdrawn: true });
+  }
+
+  function announce(change: ContentChange): void {
     const urls = announcedAddresses(options.reader(), change, now());
     if (urls.length > 0) indexNow.announce(urls);
   }
 
-  async function announceEverywhere(arrived: ArrivedChange, change: ContentChange, gone: readonly string[]) {
-    if (!(await arrived.freshEverywhere())) return;
-    announce(change, gone);
+  /** Called when this node shows a change. */
+  async function notify(arrived: ArrivedChange | undefined, change: ContentChange, gone: readonly string[]) {
+    if (arrived && !(await arrived.freshEverywhere())) return;
+    purge(change.tags, gone);
+    // A node that joins the cluster has every story as a new one.
+    if (arrived?.isHolder !== false) announce(change);
     await cdn.idle();
-    arrived.purged();
+    arrived?.purged();
   }
 
   /** Rendering may take minutes, during which the CDN would keep serving withdrawn content. */
@@ -178,8 +184,9 @@ export function createPublishing(options: PublishingOptions): Publishing {
         const ms = performance.now() - began;
         unanswered.delete(mine);
         // Not awaited: this node is fresh only when this promise has resolved.
-        if (!arrived) announce(change, gone);
-        else void announceEverywhere(arrived, change, gone);
+        notify(arrived, change, gone).catch((error: unknown) =>
+          log.error({ err: error }, "The CDN or search engines couldn't be notified of a change"),
+        );
         if (result.refreshed.length > 0) options.published(ms);
         if (result.failed > 0) {
           log.warn({ failed: result.failed }, "Some pages couldn't be refreshed; they are retried");
@@ -199,7 +206,7 @@ export function createPublishing(options: PublishingOptions): Publishing {
     },
     async purgeAgain(tags) {
       // Any of them may be a withdrawal's.
-      announce({ tags: new Set(tags), withdrawn: [] }, tags);
+      purge(new Set(tags), tags);
       await cdn.idle();
     },
     fresh(page) {
