@@ -3,7 +3,6 @@
  * the browser accepts it, and caches the results on disk with a size limit. Simultaneous requests for a picture create it only
  * once.
  */
-import sharp, { type Metadata, type Sharp } from 'sharp';
 import { publication } from '../../publication.ts';
 import { tag } from '../content/tags.ts';
 import { hashOf, matchesEtag } from '../http/negotiation.server.ts';
@@ -13,6 +12,7 @@ import { createFairQueue, type FairQueue, QueueFull } from '../workers/fair-queu
 import { type DiskCache, openDiskCache } from './disk-cache.server.ts';
 import { createOriginalChecks, type OriginalChecks } from './original-checks.ts';
 import { type ChangedFiles, digest, fileTag } from './picture-files.server.ts';
+import { contentType, type Format, resize, type Size, sizeOf } from './resize.server.ts';
 import {
   type Caller,
   createRefusals,
@@ -25,11 +25,6 @@ import {
   trustedConnections,
 } from './source.server.ts';
 import { imageWidths } from './url.ts';
-
-/** Largest original in pixels; a larger one is treated as a decompression bomb. */
-const maxPixels = 64_000_000;
-/** Largest height of a result in pixels: WebP's limit, and for each format, so that a size of a picture is the same in all of them. */
-const maxHeight = 16_383;
 
 export interface ImagesOptions extends Pick<SourceOptions, 'allowedHosts' | 'trustedHost' | 'resolve'> {
   /** Folder of the cache; made if missing. */
@@ -80,14 +75,11 @@ export interface Images {
   close(): Promise<void>;
 }
 
-type Format = 'avif' | 'webp' | 'jpeg' | 'png';
 const originalsMaxAge = 7 * 86_400_000;
 /** Pictures that wait: a page has a few dozen, and several readers may share an address. */
 const waitingPictures = { waitingPerClient: 128, waiting: 1024 };
 /** Most attempts to make a picture whose original is replaced during the work. */
 const mostTries = 3;
-const readableFormats = new Set(['jpeg', 'png', 'webp', 'heif', 'gif', 'tiff']);
-const isAvif = (meta: Metadata): boolean => meta.format !== 'heif' || meta.compression === 'av1';
 
 interface ImagesState {
   readonly log: Logger;
@@ -141,8 +133,7 @@ export async function createImages(options: ImagesOptions): Promise<Images> {
     },
     async measure(url) {
       try {
-        const { meta } = await open(await originalForIngest(state, state.source.check(url)));
-        return { width: meta.autoOrient.width, height: meta.autoOrient.height };
+        return await sizeOf(await originalForIngest(state, state.source.check(url)));
       } catch (error) {
         warn("A picture couldn't be measured", url, { reason: (error as Error).message });
         return null;
@@ -185,7 +176,7 @@ async function respond(
 async function pictureFor(
   state: ImagesState,
   request: PictureRequest,
-  wanted: Format | 'original',
+  wanted: Format,
   client: string,
 ): Promise<Buffer> {
   const { cache, refusals, resizing } = state;
@@ -212,7 +203,7 @@ async function pictureFor(
   }
 }
 
-const fileName = ({ url, width, height, quality }: PictureRequest, wanted: Format | 'original'): string =>
+const fileName = ({ url, width, height, quality }: PictureRequest, wanted: Format): string =>
   `${digest(`${url.href} ${width} ${height} ${quality}`)}.${wanted}`;
 
 async function changed(
@@ -333,67 +324,20 @@ async function originalForIngest(state: ImagesState, url: URL): Promise<Buffer> 
   return bytes;
 }
 
-/** Opens bytes as a picture of a supported type. SVG isn't supported, because it can run scripts. */
-async function open(bytes: Buffer): Promise<{ picture: Sharp; meta: Metadata }> {
-  const picture = sharp(bytes, { limitInputPixels: maxPixels, failOn: 'error', animated: false });
-  let meta: Metadata;
-  try {
-    meta = await picture.metadata();
-  } catch (error) {
-    if (/pixel limit/i.test(String(error))) throw new ImageError(413, 'The original has too many pixels.');
-    throw new ImageError(415, "The original isn't a readable picture.", { cause: error });
-  }
-  if (!readableFormats.has(meta.format ?? '') || !isAvif(meta)) {
-    throw new ImageError(415, `The original is ${meta.format ?? 'unknown'}, which is not served here.`);
-  }
-  if (meta.width * meta.height > maxPixels) throw new ImageError(413, 'The original has too many pixels.');
-  return { picture, meta };
-}
-
 /** Makes a picture, again if its original is replaced during the work: the cached picture would count as made of the new one. */
-async function make(
-  state: ImagesState,
-  request: PictureRequest,
-  wanted: Format | 'original',
-  client: string,
-): Promise<Buffer> {
+async function make(state: ImagesState, request: PictureRequest, wanted: Format, client: string): Promise<Buffer> {
   const { cache } = state;
   const name = originalName(request.url);
   for (let tries = 1; ; tries++) {
     const written = cache.written(name);
-    const bytes = await resize(state, request, wanted, client);
+    const bytes = await resize(await original(state, request.url, client), request, wanted);
+    state.made++;
     if (cache.written(name) === written || tries === mostTries) return bytes;
   }
 }
 
-async function resize(
-  state: ImagesState,
-  { url, width, height, quality }: PictureRequest,
-  wanted: Format | 'original',
-  client: string,
-): Promise<Buffer> {
-  const { picture, meta } = await open(await original(state, url, client));
-  const format = wanted === 'original' ? (meta.hasAlpha ? 'png' : 'jpeg') : wanted;
-  try {
-    const upright = picture.rotate();
-    const sized = height
-      ? upright.resize({ width, height, fit: 'cover', position: 'attention' })
-      : upright.resize({ width, height: maxHeight, fit: 'inside', withoutEnlargement: true });
-    const bytes = await encode(sized, format, quality, width).timeout({ seconds: 20 }).toBuffer();
-    state.made++;
-    return bytes;
-  } catch (error) {
-    if (/pixel limit/i.test(String(error))) throw new ImageError(413, 'The original has too many pixels.');
-    throw new ImageError(422, 'The original is damaged.', { cause: error });
-  }
-}
-
-/** What one request asks for. `height` is given only for a crop. */
-interface PictureRequest {
+interface PictureRequest extends Size {
   readonly url: URL;
-  readonly width: number;
-  readonly height?: number;
-  readonly quality: number;
 }
 
 function readParams(params: URLSearchParams, source: ImageSource): PictureRequest {
@@ -430,23 +374,4 @@ function negotiate(accept: string | null): 'avif' | 'webp' | 'original' {
   if ((offers.get('image/avif') ?? 0) > 0) return 'avif';
   if ((offers.get('image/webp') ?? 0) > 0) return 'webp';
   return 'original';
-}
-
-/**
- * AVIF needs a lower number for the same looks. With more effort it is a third smaller but takes five times as long, and readers wait for a
- * first resize: only widths that phones load are worth it. Colors at half the resolution, as in WebP, look the same in photos, and phones
- * decode them in two thirds of the time.
- */
-function encode(picture: Sharp, format: Format, quality: number, width: number): Sharp {
-  const [share, effort] = width <= 828 ? [0.65, 3] : [0.72, 0];
-  if (format === 'avif')
-    return picture.avif({ quality: Math.round(quality * share), effort, chromaSubsampling: '4:2:0' });
-  if (format === 'webp') return picture.webp({ quality, effort: 3 });
-  if (format === 'png') return picture.png({ palette: true, quality });
-  return picture.flatten({ background: '#f9f9f5' }).jpeg({ quality, mozjpeg: true });
-}
-
-function contentType(wanted: Format | 'original', body: Uint8Array): string {
-  if (wanted !== 'original') return `image/${wanted}`;
-  return body[0] === 0x89 ? 'image/png' : 'image/jpeg';
 }
