@@ -181,24 +181,26 @@ async function pictureFor(
 ): Promise<Buffer> {
   const { cache, refusals, resizing } = state;
   const name = fileName(request, wanted);
+  const file = digest(request.url.href);
+  const fetchedAt = (): number => cache.written(originalOf(file));
   const cached = await cache.get(name);
-  const fetched = cache.written(originalName(request.url));
+  const fetched = fetchedAt();
   if (cached || fetched > 0) {
     const originalState = await state.originals.check(request.url, { fetched, made: cache.written(name) });
     if (originalState === 'same' && cached) return cached;
-    if (originalState === 'gone')
-      refusals.note(request.url.href, new ImageError(404, 'The original of this picture was deleted.'));
+    if (originalState === 'gone') refusals.note(file, new ImageError(404, 'The original of this picture was deleted.'));
     if (originalState !== 'same') await drop(state, request.url);
   }
-  const refused = refusals.known(request.url.href) ?? refusals.known(name);
+  const refused = refusals.known(file, name);
   if (refused) throw refused;
   // The original is fetched before the resize takes a place in the queue, which must not wait for a slow host.
   await original(state, request.url, client);
+  const used = fetchedAt();
   try {
     return await queue(state, resizing, client, { name }, () => make(state, request, wanted, client));
   } catch (error) {
-    // Other sizes may succeed.
-    if (error instanceof ImageError && error.status < 500) refusals.note(name, error);
+    // Other sizes may succeed, and so may this one if the original was replaced during the work.
+    if (error instanceof ImageError && error.status < 500 && fetchedAt() === used) refusals.note(file, error, name);
     throw error;
   }
 }
@@ -207,7 +209,7 @@ const fileName = ({ url, width, height, quality }: PictureRequest, wanted: Forma
   `${digest(`${url.href} ${width} ${height} ${quality}`)}.${wanted}`;
 
 async function changed(
-  { cache, inProgress, originals }: ImagesState,
+  { cache, inProgress, originals, refusals }: ImagesState,
   { digests, anyFile }: ChangedFiles,
 ): Promise<void> {
   originals.forget(digests, anyFile);
@@ -220,6 +222,7 @@ async function changed(
       await cache.remove(name);
     }),
   );
+  refusals.forget(digests, anyFile);
 }
 
 /** Names of all pictures that may be made from an original. */
@@ -299,7 +302,7 @@ function original(state: ImagesState, url: URL, client: string): Promise<Buffer>
   const name = originalName(url);
   return queue(state, fetching, client, { name, maxAgeMs: originalsMaxAge }, async () => {
     // A request of another client may have been refused in the meantime.
-    const refused = refusals.known(url.href);
+    const refused = refusals.known(digest(url.href));
     if (refused) throw refused;
     const wait = refusals.waitOf(client);
     if (wait > 0) throw new ImageError(503, "Too many requests for pictures that don't exist.", { retryAfter: wait });
@@ -308,7 +311,7 @@ function original(state: ImagesState, url: URL, client: string): Promise<Buffer>
     } catch (error) {
       if (error instanceof ImageError) {
         if (error.status === 404) await drop(state, url);
-        refusals.note(url.href, error);
+        refusals.note(digest(url.href), error);
         refusals.count(client);
       }
       throw error;
@@ -320,7 +323,7 @@ function original(state: ImagesState, url: URL, client: string): Promise<Buffer>
 async function originalForIngest(state: ImagesState, url: URL): Promise<Buffer> {
   const name = originalName(url);
   const bytes = await once(state, name, originalsMaxAge, () => fetchOriginal(state, url, name, 'ingest'));
-  for (const each of [url.href, ...fileNames(url)]) state.refusals.forget(each);
+  state.refusals.forget([digest(url.href)]);
   return bytes;
 }
 

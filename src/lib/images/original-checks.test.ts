@@ -258,6 +258,49 @@ describe('the image service, when a picture is deleted or replaced in WordPress'
       expect((await after).status).toBe(404);
       expect((await ask()).status).toBe(404);
     });
+    describe.each<[string, Answer]>([
+      ['missing', gone],
+      ['not a picture', (res) => res.writeHead(200, { 'content-type': 'image/jpeg' }).end('text')],
+      ['damaged', (res) => res.writeHead(200, { 'content-type': 'image/jpeg' }).end(photo.subarray(0, 2000))],
+    ])('of a file that was %s', (_, refusal) => {
+      const url = () => address().replace('deleted', 'refused');
+      const sizes = [{ width: '640' }, { width: '256' }];
+      const statuses = async () => {
+        const answers = [];
+        for (const size of sizes) answers.push(await ask({ url: url(), ...size }));
+        return answers.map(({ status }) => status);
+      };
+      beforeEach(async () => {
+        answer = refusal;
+        expect(await statuses()).toEqual([404, 404]);
+        const at = new Date(now).toUTCString();
+        answer = (res) => res.writeHead(200, { 'content-type': 'image/jpeg', 'last-modified': at }).end(photo);
+        expect(await statuses()).toEqual([404, 404]);
+      });
+      test('serves the replacement at once, in every size', async () => {
+        await told([url()]);
+        expect(await statuses()).toEqual([200, 200]);
+      });
+      test('serves the replacement at once after an announcement that names no pictures', async () => {
+        await images.changed(changedFiles(new Set(['pictures'])));
+        expect(await statuses()).toEqual([200, 200]);
+      });
+    });
+    test('does not refuse a size because the old original could not be read', async () => {
+      const [started, replaced] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const encoding = vi.spyOn(sharp.prototype, 'toBuffer').mockImplementationOnce(async () => {
+        started.resolve();
+        await replaced.promise;
+        throw new Error('VipsJpeg: premature end of JPEG image');
+      });
+      onTestFinished(() => encoding.mockRestore());
+      const before = ask({ width: '384' });
+      await started.promise;
+      await told();
+      replaced.resolve();
+      expect((await before).status).toBe(404);
+      expect((await ask({ width: '384' })).status).toBe(200);
+    });
     test('tags the picture for a CDN with the tag of its announcement, and with that of all pictures', async () => {
       await images.close();
       images = await createImages({

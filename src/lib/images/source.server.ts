@@ -268,10 +268,16 @@ async function readBounded(answer: Dispatcher.ResponseData, limit: number): Prom
 // Refused pictures: cached for a while and counted per client; and the response to them.
 
 export interface Refusals {
-  /** Why a picture was refused recently; `null`: it may be tried. @param name address of the original, or the name of one size's file */
-  known(name: string): ImageError | null;
-  note(name: string, error: ImageError): void;
-  forget(name: string): void;
+  /**
+   * Why a picture, or this size of it, was refused recently; `null`: it may be tried.
+   * @param file digest of the original's address
+   * @param size name of the size's file
+   */
+  known(file: string, size?: string): ImageError | null;
+  /** Remembers why a picture was refused, or only a size of it. */
+  note(file: string, error: ImageError, size?: string): void;
+  /** Forgets the refusals of pictures in every size. @param all whether of every picture */
+  forget(files: readonly string[], all?: boolean): void;
   /** Counts a missing picture against the client that requested it. */
   count(client: string): void;
   /** Seconds for which a client has to wait because too many of its pictures were missing; 0: none. */
@@ -289,7 +295,9 @@ const minuteMs = 60_000;
 
 /** @param now milliseconds since any time */
 export function createRefusals(now: () => number): Refusals {
-  const remembered = createBoundedMap<{ readonly error: ImageError; readonly until: number }>(mostRemembered);
+  /** By file, and by size: the original has the size ''. */
+  const remembered =
+    createBoundedMap<Map<string, { readonly error: ImageError; readonly until: number }>>(mostRemembered);
   let counts = new Map<string, number>();
   let minute = 0;
 
@@ -303,15 +311,20 @@ export function createRefusals(now: () => number): Refusals {
   };
 
   return {
-    known(name) {
-      const entry = remembered.get(name);
-      return entry && entry.until > now() ? entry.error : null;
+    known(file, size = '') {
+      const refused = remembered.get(file);
+      const entry = ['', size].map((each) => refused?.get(each)).find((each) => each && each.until > now());
+      return entry?.error ?? null;
     },
-    note(name, error) {
+    note(file, error, size = '') {
       const ms = error.status >= 500 ? failedMs : error.status === 404 ? missingMs : unfitMs;
-      remembered.set(name, { error, until: now() + ms });
+      const refused = remembered.get(file) ?? new Map();
+      remembered.set(file, refused.set(size, { error, until: now() + ms }));
     },
-    forget: (name) => remembered.delete(name),
+    forget(files, all = false) {
+      for (const each of files) remembered.delete(each);
+      if (all) remembered.clear();
+    },
     count(client) {
       const all = counted();
       all.set(client, (all.get(client) ?? 0) + 1);
