@@ -66,6 +66,20 @@ describe('the image service serves', () => {
     });
   });
   test.each([
+    ['top of a very tall picture', { width: 200, height: 4000 }, { left: 50, top: 2000 }],
+    ['middle of a very wide picture', { width: 6000, height: 100 }, { left: 100, top: 20 }],
+  ])('a social card of the %s, whatever is elsewhere', async (_, size, place) => {
+    const red = { create: { width: 80, height: 60, channels: 3 as const, background: '#f00' } };
+    const picture = await sharp({ create: { ...size, channels: 3, background: '#888' } })
+      .composite([{ input: red, ...place }])
+      .png()
+      .toBuffer();
+    files.set('/long.png', (_req, res) => res.setHeader('content-type', 'image/png').end(picture));
+    const { body } = await ask('/long.png', { crop: 'social' });
+    const { channels } = await sharp(body as Uint8Array).stats();
+    expect(channels.map(({ max, min }) => max - min < 8)).toEqual([true, true, true]);
+  });
+  test.each([
     ['/taken.jpg', { width: '256' }],
     ['/taken.jpg', { width: '640' }],
     ['/taken.jpg', { width: '3840' }],

@@ -1,11 +1,13 @@
 /** Resizes one picture: limits, formats and encoders. Fetching and caching are in `images.server.ts`. */
-import sharp, { type Metadata, type Sharp } from 'sharp';
+import sharp, { type Metadata, type Region, type Sharp } from 'sharp';
 import { ImageError } from './source.server.ts';
 
 /** Largest original in pixels; a larger one is treated as a decompression bomb. */
 const maxPixels = 64_000_000;
 /** Largest height of a result in pixels: WebP's limit, and for each format, so that a size of a picture is the same in all of them. */
 const maxHeight = 16_383;
+/** Most of a picture that is searched for its crop, as a multiple of the crop's height or width; an upright photo needs about three. */
+const mostForCrop = 4;
 
 type FileFormat = 'avif' | 'webp' | 'jpeg' | 'png';
 /** Format of a result. `original`: PNG for a picture with transparency, JPEG for any other. */
@@ -57,13 +59,21 @@ export async function resize(bytes: Buffer, { width, height, quality }: Size, wa
   try {
     const upright = picture.rotate();
     const sized = height
-      ? upright.resize({ width, height, fit: 'cover', position: 'attention' })
+      ? upright.extract(partForCrop(meta.autoOrient, width / height)).resize({ width, height, position: 'attention' })
       : upright.resize({ width, height: maxHeight, fit: 'inside', withoutEnlargement: true });
     return await encode(sized, format, quality, width).timeout({ seconds: 20 }).toBuffer();
   } catch (error) {
     if (/pixel limit/i.test(String(error))) throw new ImageError(413, 'The original has too many pixels.');
     throw new ImageError(422, 'The original is damaged.', { cause: error });
   }
+}
+
+/** The part of a picture that is searched for its crop: of a very tall or wide one not all, because that would take seconds. */
+function partForCrop(picture: Readonly<Record<'width' | 'height', number>>, ratio: number): Region {
+  const width = Math.min(picture.width, Math.ceil(mostForCrop * ratio * picture.height));
+  const height = Math.min(picture.height, Math.ceil((mostForCrop / ratio) * picture.width));
+  // A tall graphic has its title at the top.
+  return { left: Math.floor((picture.width - width) / 2), top: 0, width, height };
 }
 
 /**
