@@ -68,7 +68,7 @@ $newsroom_parts = array(
 	'touch',         // Updates post_modified for modified_after.
 	'edited',        // When the words of an article last changed.
 	'patterns',      // Synced patterns in the text of documents.
-	'pictures',      // Pictures whose files were deleted or replaced.
+	'pictures',      // Pictures whose files were deleted or replaced, and pictures in texts.
 	'changes',       // Documents: changes in this request.
 	'change-others', // Terms, menus and comments: changes in this request.
 	'comments',      // Readers' comments, which the site posts.

@@ -1,6 +1,7 @@
 <?php
 /**
- * Pictures whose files are deleted or replaced: the site gets a webhook, because it stores resized copies.
+ * Pictures whose files are deleted or replaced: the site gets a webhook, because it stores resized copies. And the size of pictures in
+ * texts.
  *
  * @package Newsroom
  */
@@ -14,6 +15,7 @@ add_action( 'delete_attachment', 'newsroom_picture_deleted' );
 // Before the meta has the new address. Tools that replace a file under its name write the meta again, even where it stays the same.
 add_action( 'update_post_meta', 'newsroom_picture_meta_before', 10, 3 );
 add_filter( 'wp_update_attachment_metadata', 'newsroom_picture_written', 10, 2 );
+add_filter( 'wp_content_img_tag', 'newsroom_picture_in_text', 10, 3 );
 
 /**
  * Most pictures that are named to the site in one request. If there are more, the site checks every file again.
@@ -226,4 +228,31 @@ function newsroom_oldest_text( $ids ) {
 		)
 	);
 	return $uploaded > gmdate( 'Y-m-d H:i:s', time() - DAY_IN_SECONDS ) ? $uploaded : '0000-00-00 00:00:00';
+}
+
+/**
+ * Gives the site a picture in a text that WordPress hasn't rotated with the size in which it is shown, and without its smaller files, which
+ * have lost the note that they must be rotated.
+ *
+ * @param string $tag     The `img`.
+ * @param string $context Unused.
+ * @param int    $id      Attachment, 0 if it isn't known.
+ * @return string
+ */
+function newsroom_picture_in_text( $tag, $context, $id ) {
+	// WordPress 6.1 has no such class.
+	if ( ! $id || ! defined( 'REST_REQUEST' ) || ! REST_REQUEST || ! class_exists( 'WP_HTML_Tag_Processor' ) || ! newsroom_is_turned( $id ) ) {
+		return $tag;
+	}
+	$picture = newsroom_picture( $id );
+	$image   = new WP_HTML_Tag_Processor( $tag );
+	if ( ! $picture || ! $picture['width'] || ! $image->next_tag( 'img' ) ) {
+		return $tag;
+	}
+	$image->set_attribute( 'src', $picture['url'] );
+	$image->set_attribute( 'width', (string) $picture['width'] );
+	$image->set_attribute( 'height', (string) $picture['height'] );
+	$image->remove_attribute( 'srcset' );
+	$image->remove_attribute( 'sizes' );
+	return $image->get_updated_html();
 }

@@ -182,8 +182,7 @@ function newsroom_picture( $id ) {
 			$size = array( (int) $measured[0], (int) $measured[1] );
 		}
 	}
-	// Browsers and the site rotate a file that WordPress hasn't rotated. Editing in WordPress rotates the file, but not this value.
-	if ( (int) ( $meta['image_meta']['orientation'] ?? 0 ) >= 5 && ! get_post_meta( $id, '_wp_attachment_backup_sizes', true ) ) {
+	if ( newsroom_is_turned( $id ) ) {
 		$size = array_reverse( $size );
 	}
 	$credit = newsroom_plain( get_post_meta( $id, 'newsroom_credit', true ) );
@@ -199,6 +198,18 @@ function newsroom_picture( $id ) {
 		'caption' => newsroom_plain( get_post_field( 'post_excerpt', $id, 'raw' ) ),
 		'credit'  => $credit,
 	);
+}
+
+/**
+ * Whether browsers and the site rotate a picture's file by a quarter because WordPress hasn't.
+ *
+ * @param int $id Attachment.
+ * @return bool
+ */
+function newsroom_is_turned( $id ) {
+	$meta = wp_get_attachment_metadata( $id );
+	// Editing in WordPress rotates the file, but not this value.
+	return (int) ( $meta['image_meta']['orientation'] ?? 0 ) >= 5 && ! get_post_meta( $id, '_wp_attachment_backup_sizes', true );
 }
 
 /**

@@ -1,5 +1,6 @@
 /** The site is told about pictures whose files were deleted or replaced. */
 import { beforeEach, describe, expect, it } from 'vitest';
+import { take } from '../../../tests/world/ingest.ts';
 import { newsroom, receiver, withNewsroom } from './opened.ts';
 import { untilSent } from './until-sent.ts';
 
@@ -218,20 +219,37 @@ describe('a picture’s webhook', () => {
 });
 
 describe('a picture’s size', () => {
-  it.each([
+  describe.each([
     ['as its metadata says', { orientation: 1 }, [1600, 900]],
     ['turned when WordPress hasn’t applied a rotation', { orientation: 6 }, [900, 1600]],
     ['that of the edited file after an edit', { orientation: 6, edited: true }, [1600, 900]],
-  ])('is %s', async (_, state, size) => {
-    const { id } = await upload();
-    const picture = await newsroom.php(
-      `$meta = wp_get_attachment_metadata( $input[0] );
-      $meta['image_meta'] = array( 'orientation' => (string) $input[1]['orientation'] );
-      wp_update_attachment_metadata( $input[0], $meta );
-      if ( ! empty( $input[1]['edited'] ) ) update_post_meta( $input[0], '_wp_attachment_backup_sizes', array( 'full-orig' => array( 'file' => 'before.png' ) ) );
-      return newsroom_picture( $input[0] );`,
-      [id, state],
-    );
-    expect([picture.width, picture.height]).toEqual(size);
+  ])('is %s', (_, state, size) => {
+    const uploaded = async (): Promise<Upload> => {
+      const picture = await upload();
+      await newsroom.php(
+        `$meta = wp_get_attachment_metadata( $input[0] );
+        $meta['image_meta'] = array( 'orientation' => (string) $input[1]['orientation'] );
+        wp_update_attachment_metadata( $input[0], $meta );
+        if ( ! empty( $input[1]['edited'] ) ) update_post_meta( $input[0], '_wp_attachment_backup_sizes', array( 'full-orig' => array( 'file' => 'before.png' ) ) );
+        return 1;`,
+        [picture.id, state],
+      );
+      return picture;
+    };
+
+    it('for a lead picture', async () => {
+      const picture = await newsroom.php('return newsroom_picture( $input );', (await uploaded()).id);
+      expect([picture.width, picture.height]).toEqual(size);
+    });
+
+    it('in a text', async () => {
+      const picture = await uploaded();
+      const story = await publish('Shows it in its text', inText(picture));
+      const { json } = await newsroom.rest(`/wp/v2/articles/${story}`);
+      const rendered = json.content.rendered.replaceAll(newsroom.url, 'https://cms.example');
+      const { bodyHtml } = await take({ content: { rendered } });
+      expect(bodyHtml).toContain(`width="${size[0]}" height="${size[1]}"`);
+      expect(bodyHtml).toContain(encodeURIComponent(`/${picture.url.split('/').at(-1)}`));
+    });
   });
 });
