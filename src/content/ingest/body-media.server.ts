@@ -37,6 +37,12 @@ export function unwrap(element: Element): void {
   element.replaceWith(...element.childNodes);
 }
 
+/** Links in place of a frame, a recording or a picture. */
+const mediaLinks = new WeakSet<Element>();
+
+/** Whether an element is a link in place of media that the site can't show. */
+export const isMediaLink = (element: Element): boolean => mediaLinks.has(element);
+
 // Frames in a body: from an allowed host a shell, which loads the frame when the reader clicks it; from any other a link.
 
 /** Turns every frame and every embed that WordPress couldn't convert into a shell or a link. */
@@ -115,7 +121,9 @@ function replaceWithLink(element: Element, href: string | null, title: string): 
   }
   const caption = cleanLine(textOf(old.querySelector('figcaption') ?? document.createElement('span')));
   const paragraph = create(document, 'p', {});
-  paragraph.append(create(document, 'a', { href }, title || caption || new URL(href).hostname));
+  const link = create(document, 'a', { href }, title || caption || new URL(href).hostname);
+  mediaLinks.add(link);
+  paragraph.append(link);
   replaceWithBlock(old, paragraph);
 }
 
@@ -226,13 +234,16 @@ function removePicture(image: Element): void {
 }
 
 function replacePictureWithLink(image: Element, url: string): void {
-  const alt = cleanLine(image.getAttribute('alt') ?? '');
-  if (image.closest('a')) {
-    image.replaceWith(image.ownerDocument.createTextNode(alt || 'Picture'));
+  const text = cleanLine(image.getAttribute('alt') ?? '') || 'Picture';
+  const around = image.closest('a');
+  if (around) {
+    if (cleanLine(around.textContent ?? '') === '') mediaLinks.add(around);
+    image.replaceWith(text);
     return;
   }
-  const attributes = { href: url, rel: 'noopener noreferrer' };
-  image.replaceWith(create(image.ownerDocument, 'a', attributes, alt || 'Picture'));
+  const link = create(image.ownerDocument, 'a', { href: url, rel: 'noopener noreferrer' }, text);
+  mediaLinks.add(link);
+  image.replaceWith(link);
 }
 
 // Audio and video in a body: the browser's own players for files from WordPress and allowed hosts, links for others.

@@ -12,6 +12,7 @@ import {
   type BodyContext,
   create,
   embedBlocks,
+  isMediaLink,
   preparePictures,
   preparePlayers,
   restoreEmoji,
@@ -322,6 +323,7 @@ function amountOf(text: string): Amount {
  * The first two or three paragraphs, at most 100 words and 700 characters and never more than a third of the body, cut between blocks.
  * If the first paragraph alone is longer, it is cut between words.
  *
+ * @param body loses media that no opening shows
  * @param text text of the body
  */
 export function openingOf(body: HTMLElement, text: string): string {
@@ -335,9 +337,8 @@ export function openingOf(body: HTMLElement, text: string): string {
   let paragraphs = 0;
   let words = 0;
   let characters = 0;
-  for (const original of blocks) {
-    const block = withoutMedia(original);
-    const amount = amountOf(textOf(block));
+  for (const block of blocks) {
+    const amount = amountOf(textOf(withoutMedia(block)));
     // Blocks without words cost nothing: all the anchors and pictures of a story would be in its opening.
     if (amount.words === 0) continue;
     words += amount.words;
@@ -352,22 +353,23 @@ export function openingOf(body: HTMLElement, text: string): string {
   return cutParagraph(blocks, limit);
 }
 
-/** A block without media, and without links that contained nothing else: they often lead to the file of the picture. */
+/** Removes media from a block, and links that contained nothing else: they often lead to the file of the picture. */
 function withoutMedia(block: HTMLElement): HTMLElement {
-  if (!block.querySelector(paidMedia)) return block;
-  const copy = block.cloneNode(true) as HTMLElement;
-  for (const media of copy.querySelectorAll(paidMedia)) {
+  const found = [...block.querySelectorAll(`${paidMedia}, a`)].filter(
+    (each) => each.localName !== 'a' || isMediaLink(each),
+  );
+  for (const media of found) {
     const link = media.closest('a');
     media.remove();
     if (link && countWords(textOf(link)) === 0) link.remove();
   }
-  removeEmptyElements(copy);
-  return copy;
+  if (found.length > 0) removeEmptyElements(block);
+  return block;
 }
 
 /** The start of the first paragraph, if even that is longer than the limit. */
 function cutParagraph(blocks: readonly HTMLElement[], limit: Amount): string {
-  const first = blocks.find((block) => block.nodeName === 'P' && countWords(textOf(block)) > 0);
+  const first = blocks.find((block) => block.nodeName === 'P' && countWords(textOf(withoutMedia(block))) > 0);
   if (!first || limit.words < 1 || limit.characters < 1) return '';
   const words = textOf(first).match(/\S+/gu) ?? [];
   const paragraph = first.ownerDocument.createElement('p');

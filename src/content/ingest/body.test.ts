@@ -332,6 +332,24 @@ describe('the free opening of an article', () => {
     }
   });
 
+  it.each([
+    ['a picture', '<p>See <img src="https://elsewhere.example/photo-essay.jpg" alt="A caption"> here</p>'],
+    [
+      'a linked picture',
+      `<p>See <a href="${picture}.jpg"><img src="https://elsewhere.example/a.jpg" alt="A caption"></a> here</p>`,
+    ],
+    ['a frame', '<ul><li>See <iframe src="https://elsewhere.example/photo-essay"></iframe> here</li></ul>'],
+    [
+      'a recording',
+      '<blockquote>See <audio src="https://elsewhere.example/photo-essay.mp3"></audio> here</blockquote>',
+    ],
+  ])('has no link to %s between words that the site can’t show', async (_, block) => {
+    const { bodyHtml, openingHtml } = await take({ content: { rendered: block + paragraph(300) } });
+    expect(bodyHtml).toContain('photo-essay');
+    expect(openingHtml).toContain('See');
+    expect(openingHtml).not.toMatch(/href|photo-essay|A caption/u);
+  });
+
   it('never exceeds 100 words or a third of the body', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 8 }), async (lengths) => {

@@ -4,7 +4,7 @@
  */
 
 /** Raise it with every change of the tables, or of the data that ingest writes into them. */
-export const schemaVersion = 15;
+export const schemaVersion = 16;
 
 /**
  * `documents` holds what lists show; bodies have a table of their own, so that a list reads small rows. WordPress numbers all posts
