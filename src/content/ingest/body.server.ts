@@ -295,10 +295,10 @@ const openingBlocks = /^(?:P|H[2-6]|BLOCKQUOTE|UL|OL)$/u;
 /** What no opening shows: anyone who knows the address of a paid picture or recording can open it. */
 const paidMedia = 'img, figure, table, audio, video, iframe, [data-embed-src]';
 
-/** The blocks of a body that an opening may show, including those in groups and columns. */
-const blocksForOpening = (parent: Element): HTMLElement[] =>
+/** The blocks of a body that an opening may show, including those in groups and columns. @param groups names of groups */
+const blocksForOpening = (parent: Element, groups: RegExp): HTMLElement[] =>
   [...parent.children].flatMap((child) => {
-    if (child.nodeName === 'DIV' || child.nodeName === 'SECTION') return blocksForOpening(child);
+    if (groups.test(child.nodeName)) return blocksForOpening(child, groups);
     return openingBlocks.test(child.nodeName) && !isOnlyLinks(child) ? [child as HTMLElement] : [];
   });
 
@@ -332,7 +332,12 @@ export function openingOf(body: HTMLElement, text: string): string {
     words: Math.min(mostInOpening.words, Math.floor(all.words * mostInOpening.share)),
     characters: Math.min(mostInOpening.characters, Math.floor(all.characters * mostInOpening.share)),
   };
-  const blocks = blocksForOpening(body);
+  const within = (groups: RegExp): string => openingFrom(blocksForOpening(body, groups), limit);
+  // An aside usually is a box, but a group block can also be one that contains the story.
+  return within(/^(?:DIV|SECTION)$/u) || within(/^(?:DIV|SECTION|ASIDE)$/u);
+}
+
+function openingFrom(blocks: readonly HTMLElement[], limit: Amount): string {
   const chosen: Element[] = [];
   let paragraphs = 0;
   let words = 0;

@@ -237,6 +237,12 @@ it('the sanitizer’s second pass removes unsafe markup that transforms might ha
 });
 
 describe('the free opening of an article', () => {
+  const groups = ['section', 'aside', 'main', 'article', 'header', 'footer'].map(
+    (name): [string, (text: string) => string] => [
+      `a group as ${name}`,
+      (text) => `<${name} class="wp-block-group">${text}</${name}>`,
+    ],
+  );
   const paragraph = (words: number): string =>
     `<p>${Array.from({ length: words }, (_, index) => `word${index}`).join(' ')}</p>`;
   const text = (html: string): string => new JSDOM(html).window.document.body.textContent ?? '';
@@ -305,7 +311,7 @@ describe('the free opening of an article', () => {
       (text: string) =>
         `<div class="wp-block-columns"><div class="wp-block-column">${text}</div><div class="wp-block-column"></div></div>`,
     ],
-    ['a section', (text: string) => `<section class="wp-block-group">${text}</section>`],
+    ...groups,
   ])('is the same when the story is in %s', async (_, wrapped) => {
     const taken = (rendered: string) => take({ access: 'subscriber', content: { rendered } });
     for (const story of [paragraph(40).repeat(6), paragraph(600)]) {
@@ -314,6 +320,18 @@ describe('the free opening of an article', () => {
       expect(countWords(text(openingHtml.replaceAll('</p>', '</p> ')))).toBeGreaterThan(79);
       expect([openingHtml, searchText]).toEqual([flat.openingHtml, flat.searchText]);
     }
+  });
+
+  it('has words of a story in an aside that has a heading outside', async () => {
+    const { openingHtml } = await take({ content: { rendered: `<h2>One</h2><aside>${paragraph(300)}</aside>` } });
+    expect(countWords(text(openingHtml))).toBe(100);
+  });
+
+  it('has no words of an aside if the story has others', async () => {
+    const { openingHtml } = await take({
+      content: { rendered: `<aside><p>In short</p></aside>${paragraph(30)}${paragraph(300)}` },
+    });
+    expect(openingHtml).toBe(paragraph(30));
   });
 
   it('has no pictures, recordings and frames of a group, and no links that replace them', async () => {
