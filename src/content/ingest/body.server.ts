@@ -85,6 +85,9 @@ export function shapeComment(
 ): string {
   const body = sanitizer.parseComment(html);
   dropComments(body);
+  restoreEmoji(body);
+  for (const image of body.querySelectorAll('img')) image.remove();
+  for (const element of body.querySelectorAll('*')) for (const name of ['class', 'alt']) element.removeAttribute(name);
   dropStrayAddresses(body);
   normalizeLinks(body, context);
   for (const link of body.querySelectorAll(`a[${originalAddressAttribute}]`))

@@ -203,6 +203,16 @@ describe('comments', () => {
     });
   });
 
+  it('have emoji as text that WordPress shows as pictures, and no other pictures', () => {
+    const emoji = '<img class="emoji" alt="🙂" src="https://s.w.org/images/core/emoji/17/svg/1f642.svg">';
+    const smiley = '<img class="wp-smiley" alt=":mrgreen:" src="/wp-includes/images/smilies/mrgreen.png">';
+    const rendered = `<p class="x">Hello ${emoji} <em class="y">world</em> ${smiley}<img src="/a.jpg" alt="A"></p><p>${emoji}</p>`;
+    const taken = ingestComment(sanitizer, wireComment({ id: 1, post: 2, content: { rendered } }), context);
+    expect(taken).toMatchObject({
+      document: { contentHtml: '<p>Hello 🙂 <em>world</em> :mrgreen:</p><p>🙂</p>' },
+    });
+  });
+
   it('can’t lead to another site with an address of this one', () => {
     const rendered = '<p><a href="https://sun.example//evil.example/login">Sign in</a></p>';
     const taken = ingestComment(sanitizer, wireComment({ id: 1, post: 2, content: { rendered } }), context);

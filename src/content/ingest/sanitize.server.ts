@@ -212,8 +212,9 @@ const secondPass: Config = {
 };
 const commentConfig: Config = {
   ...sharedConfig,
-  ALLOWED_TAGS: ['body', 'p', 'br', 'a', 'em', 'strong', 'blockquote', 'code'],
-  ALLOWED_ATTR: ['href'],
+  // The transforms replace emoji and remove other pictures, and with them these attributes.
+  ALLOWED_TAGS: ['body', 'p', 'br', 'a', 'em', 'strong', 'blockquote', 'code', 'img'],
+  ALLOWED_ATTR: ['href', 'class', 'alt'],
   RETURN_DOM: true,
 };
 
