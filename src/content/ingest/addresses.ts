@@ -19,13 +19,8 @@ const youtubeHosts = /^(?:www\.|m\.|music\.)?(?:youtube\.com|youtube-nocookie\.c
 
 /** YouTube's id of a video (eleven characters) from any form of link; `null` when there is none. */
 export function youtubeId(address: string): string | null {
-  let url: URL;
-  try {
-    url = new URL(address.trim());
-  } catch {
-    return null;
-  }
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return null;
+  const url = webAddress(address);
+  if (!url) return null;
   let id: string | null | undefined = null;
   if (url.hostname === 'youtu.be') id = url.pathname.split('/')[1];
   else if (youtubeHosts.test(url.hostname)) {
@@ -83,15 +78,11 @@ const providers: Readonly<Record<string, Provider>> = {
   'public.flourish.studio': { kind: 'flourish', provider: 'Flourish', verb: 'Open' },
 };
 
-/** An http or https address, from which credentials are removed; `null` for anything else. */
-export function webAddress(address: string, base?: string): URL | null {
-  let url: URL;
-  try {
-    url = new URL(address.trim(), base);
-  } catch {
-    return null;
-  }
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return null;
+/** An http or https address, from which credentials are removed; `null` for anything else, and for an empty one. */
+export function webAddress(address: string | null | undefined, base?: string): URL | null {
+  const text = address?.trim();
+  const url = text ? URL.parse(text, base) : null;
+  if (url?.protocol !== 'https:' && url?.protocol !== 'http:') return null;
   url.username = '';
   url.password = '';
   return url;

@@ -53,7 +53,7 @@ export function embedBlocks(body: HTMLElement, context: BodyContext): void {
     const title = cleanLine(frame.getAttribute('title') ?? '');
     const embed = embedOf(address, context.frameHosts, context.base);
     if (embed) replaceWithShell(frame, embed, title);
-    else replaceWithLink(frame, webAddress(address, context.base)?.href ?? null, title);
+    else replaceWithLink(frame, webAddress(address, context.base), title);
   }
   // WordPress couldn't reach the provider and left the plain address in place of the player.
   for (const figure of body.querySelectorAll('figure.wp-block-embed')) {
@@ -62,7 +62,7 @@ export function embedBlocks(body: HTMLElement, context: BodyContext): void {
     if (!/^https?:\/\/\S+$/u.test(address) || !wrapper) continue;
     const embed = embedOf(address, context.frameHosts);
     if (embed) replaceWithShell(wrapper, embed, '');
-    else replaceWithLink(wrapper, webAddress(address)?.href ?? null, '');
+    else replaceWithLink(wrapper, webAddress(address), '');
   }
   // An editor who types an address alone in a paragraph wants a player; WordPress converts only pasted addresses.
   for (const paragraph of body.querySelectorAll('p')) {
@@ -76,7 +76,7 @@ export function embedBlocks(body: HTMLElement, context: BodyContext): void {
   }
 }
 
-/** The figure that WordPress puts around an embed, if the figure shows nothing else. */
+/** The figure that WordPress puts around an embed or a picture, if the figure shows nothing else. */
 function figureAround(element: Element): Element {
   const figure = element.closest('figure');
   return figure && figure.querySelectorAll('iframe, img, table, video, audio, [data-embed-src]').length <= 1
@@ -112,16 +112,16 @@ function replaceWithShell(element: Element, embed: Embed, title: string): void {
 }
 
 /** Replaces an element that can't be shown by a link, or removes it if it has no address. */
-function replaceWithLink(element: Element, href: string | null, title: string): void {
+function replaceWithLink(element: Element, address: URL | null, title: string): void {
   const document = element.ownerDocument;
   const old = figureAround(element);
-  if (href === null) {
+  if (!address) {
     old.remove();
     return;
   }
   const caption = cleanLine(textOf(old.querySelector('figcaption') ?? document.createElement('span')));
   const paragraph = create(document, 'p', {});
-  const link = create(document, 'a', { href }, title || caption || new URL(href).hostname);
+  const link = create(document, 'a', { href: address.href }, title || caption || address.hostname);
   mediaLinks.add(link);
   paragraph.append(link);
   replaceWithBlock(old, paragraph);
@@ -146,12 +146,12 @@ const dimension = (element: Element, name: string): number | null => {
 
 /** The largest file that WordPress offers for a picture: `srcset` includes the original, while `src` is often a smaller copy. */
 function largestSource(image: Element, base: string): Source | null {
-  const own = webAddress(image.getAttribute('src') ?? '', base);
+  const own = webAddress(image.getAttribute('src'), base);
   if (!own || isSvg(own)) return null;
   let best: Source = { url: own.href, width: null };
   for (const candidate of (image.getAttribute('srcset') ?? '').split(/,\s+/u)) {
     const [, address = '', width = ''] = /^(\S+)\s+(\d{1,5})w$/u.exec(candidate.trim()) ?? [];
-    const url = address ? webAddress(address, base) : null;
+    const url = webAddress(address, base);
     if (url && url.host === own.host && Number(width) > (best.width ?? 0))
       best = { url: url.href, width: Number(width) };
   }
@@ -177,7 +177,7 @@ export async function preparePictures(body: HTMLElement, context: BodyContext): 
 async function preparePicture(image: Element, context: BodyContext): Promise<void> {
   const source = largestSource(image, context.base);
   if (!source) {
-    removePicture(image);
+    figureAround(image).remove();
     return;
   }
   const [shownWidth, shownHeight] = [dimension(image, 'width'), dimension(image, 'height')];
@@ -223,14 +223,8 @@ export function isAllowedPicture(
 function unlinkFromFile(image: Element, base: string): void {
   const parent = image.parentElement;
   if (parent?.localName !== 'a' || parent.childNodes.length !== 1) return;
-  const href = webAddress(parent.getAttribute('href') ?? '', base);
+  const href = webAddress(parent.getAttribute('href'), base);
   if (href && /\.(?:jpe?g|png|webp|avif|gif)$/iu.test(href.pathname)) unwrap(parent);
-}
-
-function removePicture(image: Element): void {
-  const figure = image.closest('figure');
-  if (figure && figure.querySelectorAll('img, table, [data-embed-src]').length === 1) figure.remove();
-  else image.remove();
 }
 
 function replacePictureWithLink(image: Element, url: string): void {
@@ -270,7 +264,7 @@ export function allowedMedia(
   address: string | null,
   context: Pick<BodyContext, 'wordpress' | 'base' | 'mediaHosts'>,
 ): string | null {
-  const url = address ? webAddress(address, context.base) : null;
+  const url = webAddress(address, context.base);
   if (!url) return null;
   if (url.origin === new URL(context.wordpress).origin) return url.href;
   const hosts = context.mediaHosts ?? [];
@@ -289,12 +283,8 @@ async function preparePlayer(player: Element, context: BodyContext): Promise<voi
   });
   const [first] = sources;
   if (!first) {
-    const address = elements.map((element) => element.getAttribute('src')).find(Boolean) ?? '';
-    replaceWithLink(
-      player,
-      address === '' ? null : (webAddress(address, context.base)?.href ?? null),
-      isVideo ? 'Watch the video' : 'Listen to the recording',
-    );
+    const address = elements.map((element) => element.getAttribute('src')).find(Boolean);
+    replaceWithLink(player, webAddress(address, context.base), isVideo ? 'Watch the video' : 'Listen to the recording');
     return;
   }
   const document = player.ownerDocument;
@@ -327,8 +317,7 @@ async function preparePlayer(player: Element, context: BodyContext): Promise<voi
 }
 
 async function posterOf(player: Element, context: BodyContext): Promise<string | null> {
-  const poster = player.getAttribute('poster');
-  const url = poster ? webAddress(poster, context.base) : null;
+  const url = webAddress(player.getAttribute('poster'), context.base);
   if (!url || !(await context.measure(url.href))) return null;
   return imageUrl(url.href, 1080);
 }

@@ -197,6 +197,20 @@ describe('an article’s body', () => {
     );
   });
 
+  it('shows no picture, frame or recording without an address', async () => {
+    const media = '<img width="600" height="400" alt="A"><iframe></iframe><audio></audio><video><source></video>';
+    expect(await body(`<p>Before</p>${media}<p>After</p>`)).toBe('<p>Before</p><p>After</p>');
+    expect(await body('<p>Before</p><audio><source><source src="/a.mp3"></audio>')).toContain(
+      'src="https://cms.example/a.mp3"',
+    );
+  });
+
+  it('keeps a recording of a figure whose picture can’t be shown', async () => {
+    expect(await body('<figure><img src="/a.svg"><audio src="/a.mp3"></audio></figure>')).toContain(
+      'src="https://cms.example/a.mp3"',
+    );
+  });
+
   it('has emoji as text that were pasted as pictures', async () => {
     const emoji = '<img class="emoji" alt="🙂" src="https://s.w.org/images/core/emoji/17/svg/1f642.svg">';
     expect(await body(`<p>Hello ${emoji} world</p><p>${emoji}</p>`)).toBe('<p>Hello 🙂 world</p><p>🙂</p>');
