@@ -208,7 +208,6 @@ const secondPass: Config = {
     ...ownAttributes,
     ...mathAttributes,
   ],
-  ADD_ATTR: ownAttributes,
 };
 const commentConfig: Config = {
   ...sharedConfig,

@@ -25,7 +25,7 @@ export function acceptedEncodings(header: string | undefined): readonly Encoding
   return parsed;
 }
 
-/** The quality of each coding that an `Accept-Encoding` header names, from 0 to 1; 0 refuses it. */
+/** The quality of each coding or media type that `Accept-Encoding` or `Accept` names, from 0 to 1; 0 refuses it. */
 export function qualitiesOf(header: string): ReadonlyMap<string, number> {
   const qualities = new Map<string, number>();
   for (const part of header.toLowerCase().split(',')) {

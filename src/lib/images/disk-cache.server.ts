@@ -97,12 +97,12 @@ export async function openDiskCache(dir: string, maxBytes: number, now: () => nu
     async put(name, bytes) {
       if (!safeName.test(name)) throw new Error(`Not a name for a cached file: ${name}`);
       if (bytes.length > maxBytes) return;
-      const beside = path.join(dir, `${name}.${randomUUID()}${temporary}`);
+      const part = path.join(dir, `${name}.${randomUUID()}${temporary}`);
       try {
-        await writeFile(beside, bytes);
-        await rename(beside, path.join(dir, name));
+        await writeFile(part, bytes);
+        await rename(part, path.join(dir, name));
       } catch (error) {
-        await rm(beside, { force: true }).catch(() => {});
+        await rm(part, { force: true }).catch(() => {});
         throw error;
       }
       const old = entries.get(name);

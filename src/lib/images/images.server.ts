@@ -5,7 +5,7 @@
  */
 import { publication } from '../../publication.ts';
 import { tag } from '../content/tags.ts';
-import { hashOf, matchesEtag } from '../http/negotiation.server.ts';
+import { hashOf, matchesEtag, qualitiesOf } from '../http/negotiation.server.ts';
 import { networkOf } from '../http/network.ts';
 import { type Logger, warnOncePerHost } from '../logging.ts';
 import { createFairQueue, type FairQueue, QueueFull } from '../workers/fair-queue.ts';
@@ -366,15 +366,7 @@ function readParams(params: URLSearchParams, source: ImageSource): PictureReques
 const wholeNumber = (text: string | null): number => (/^\d{1,4}$/.test(text ?? '') ? Number(text) : Number.NaN);
 
 /** Best format that the browser names outright; `image/*` alone promises neither AVIF nor WebP. */
-function negotiate(accept: string | null): 'avif' | 'webp' | 'original' {
-  const offers = new Map(
-    (accept ?? '').split(',').map((part) => {
-      const [type = '', ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase());
-      const q = parameters.find((piece) => piece.startsWith('q='));
-      return [type, q ? Number(q.slice(2)) : 1] as const;
-    }),
-  );
-  if ((offers.get('image/avif') ?? 0) > 0) return 'avif';
-  if ((offers.get('image/webp') ?? 0) > 0) return 'webp';
-  return 'original';
+function negotiate(accept: string | null): Format {
+  const offers = qualitiesOf(accept ?? '');
+  return (['avif', 'webp'] as const).find((format) => (offers.get(`image/${format}`) ?? 0) > 0) ?? 'original';
 }
