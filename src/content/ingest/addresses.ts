@@ -91,19 +91,18 @@ export function webAddress(address: string | null | undefined, base?: string): U
 /** Whether an address is that of an SVG, which can run scripts and isn't shown as a picture. */
 export const isSvg = (url: URL): boolean => /\.svgz?$/iu.test(url.pathname);
 
-/** Address for a frame, if its host is one of `frameHosts`; plain http is allowed for localhost alone. */
-export function allowedFrame(address: string, frameHosts: readonly string[]): string | null {
-  const url = webAddress(address);
-  if (!url || !(frameHosts.includes(url.host) || frameHosts.includes(url.hostname))) return null;
+/** An address whose host is one of `hosts`, `host` or `host:port`; plain http is allowed for localhost alone. */
+export function addressOn(hosts: readonly string[], url: URL | null): string | null {
+  if (!url || !(hosts.includes(url.host) || hosts.includes(url.hostname))) return null;
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) url.protocol = 'https:';
   return url.href;
 }
 
 /** The player for Vimeo's page of a film; `null` for other addresses. An unlisted film has a hash after its id. */
-function vimeoPlayer(url: URL): string | null {
+function vimeoPlayer(url: URL): URL | null {
   if (!/^(?:www\.)?vimeo\.com$/u.test(url.hostname)) return null;
   const [, id, hash] = /^\/(\d+)(?:\/([\da-f]+)\/?$)?/u.exec(url.pathname) ?? [];
-  return id ? `https://player.vimeo.com/video/${id}${hash ? `?h=${hash}` : ''}` : null;
+  return id ? new URL(`https://player.vimeo.com/video/${id}${hash ? `?h=${hash}` : ''}`) : null;
 }
 
 /** The embed for the address of a frame, or of a page that has a player; `null` when the site may not frame it. */
@@ -112,7 +111,7 @@ export function embedOf(address: string, frameHosts: readonly string[], base?: s
   if (!url) return null;
   const id = youtubeId(url.href);
   if (id !== null) return frameHosts.some((host) => youtubeHosts.test(host)) ? youtube(id) : null;
-  const src = allowedFrame(vimeoPlayer(url) ?? url.href, frameHosts);
+  const src = addressOn(frameHosts, vimeoPlayer(url) ?? url);
   if (src === null) return null;
   const framed = new URL(src);
   const details = providers[framed.hostname] ?? { kind: 'other', provider: framed.hostname, verb: 'Open' as const };

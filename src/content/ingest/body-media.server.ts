@@ -1,16 +1,16 @@
 /** Frames, players and pictures in a story's body: what WordPress delivers becomes markup of this site. */
-import { isLoopback } from '../../lib/http/network.ts';
 import { imageSrcset, imageUrl, sizesOnPhones } from '../../lib/images/url.ts';
-import { type Embed, embedOf, isSvg, webAddress } from './addresses.ts';
+import { type Addresses, addressOn, type Embed, embedOf, isSvg, webAddress } from './addresses.ts';
 import { cleanLine, textOf } from './sanitize.server.ts';
 
-/** The context of the steps that transform a body. */
-export interface BodyContext {
-  /** Addresses without a trailing slash. */
-  readonly wordpress: string;
-  readonly site: string;
+/** What the steps that transform links need. */
+export interface LinkContext extends Addresses {
   /** Address of the document itself, the base of relative addresses. */
   readonly base: string;
+}
+
+/** The context of the steps that transform a body. */
+export interface BodyContext extends LinkContext {
   readonly frameHosts: readonly string[];
   /** Hosts other than WordPress that pictures, audio and video may come from, `host` or `host:port`. */
   readonly mediaHosts?: readonly string[] | undefined;
@@ -265,12 +265,7 @@ export function allowedMedia(
   context: Pick<BodyContext, 'wordpress' | 'base' | 'mediaHosts'>,
 ): string | null {
   const url = webAddress(address, context.base);
-  if (!url) return null;
-  if (url.origin === new URL(context.wordpress).origin) return url.href;
-  const hosts = context.mediaHosts ?? [];
-  if (!hosts.includes(url.host) && !hosts.includes(url.hostname)) return null;
-  if (url.protocol === 'http:' && !isLoopback(url.hostname)) url.protocol = 'https:';
-  return url.href;
+  return url?.origin === new URL(context.wordpress).origin ? url.href : addressOn(context.mediaHosts ?? [], url);
 }
 
 async function preparePlayer(player: Element, context: BodyContext): Promise<void> {
@@ -295,8 +290,8 @@ async function preparePlayer(player: Element, context: BodyContext): Promise<voi
   clean.setAttribute('preload', isVideo && poster === null ? 'metadata' : 'none');
   if (poster !== null) clean.setAttribute('poster', poster);
   for (const side of isVideo ? ['width', 'height'] : []) {
-    const value = /^\d{1,5}$/u.exec(player.getAttribute(side) ?? '')?.[0];
-    if (value) clean.setAttribute(side, value);
+    const value = dimension(player, side);
+    if (value) clean.setAttribute(side, String(value));
   }
   if (player.hasAttribute('loop')) clean.setAttribute('loop', '');
   const caption = player.closest('figure')?.querySelector('figcaption')?.textContent ?? '';

@@ -13,6 +13,7 @@ import {
   create,
   embedBlocks,
   isMediaLink,
+  type LinkContext,
   preparePictures,
   preparePlayers,
   restoreEmoji,
@@ -78,11 +79,7 @@ export async function shapeBody(
 }
 
 /** Sanitizes and transforms a comment, which may contain only a few elements. */
-export function shapeComment(
-  sanitizer: Sanitizer,
-  html: string,
-  context: Pick<BodyContext, 'wordpress' | 'site' | 'base'>,
-): string {
+export function shapeComment(sanitizer: Sanitizer, html: string, context: LinkContext): string {
   const body = sanitizer.parseComment(html);
   dropComments(body);
   restoreEmoji(body);
@@ -104,12 +101,7 @@ export function shapeComment(
  *
  * @param longest characters of text; a longer one is cut between words and loses its links and emphasis
  */
-export function shapeNote(
-  sanitizer: Sanitizer,
-  html: string,
-  context: Pick<BodyContext, 'wordpress' | 'site' | 'base'>,
-  longest: number,
-): string {
+export function shapeNote(sanitizer: Sanitizer, html: string, context: LinkContext, longest: number): string {
   // A space before each block, so that words of two paragraphs don't run together.
   const body = sanitizer.parseNote(html.replace(/<(?=\/?(?:p|div|br|li|h[1-6])\b)/giu, ' <'));
   dropComments(body);
@@ -177,7 +169,7 @@ function dropStrayAddresses(body: HTMLElement): void {
   }
 }
 
-function normalizeLinks(body: HTMLElement, context: Pick<BodyContext, 'wordpress' | 'site' | 'base'>): void {
+function normalizeLinks(body: HTMLElement, context: LinkContext): void {
   for (const link of body.querySelectorAll('a')) {
     const href = link.getAttribute('href');
     if (href === null) {

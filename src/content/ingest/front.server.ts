@@ -1,21 +1,17 @@
 /** A front from WordPress's response: plain text, valid links, pictures with a size. */
 import type { Picture } from '../../lib/content/model.ts';
 import { type FrontPlan, type FrontSlot, type RelatedLink, usualPlace } from '../../lib/fronts/model.ts';
-import { truncateAtWord } from '../../lib/text.ts';
 import type { WirePlan, WireRelated, WireSlot } from '../wire/front.ts';
 import type { WireImage } from '../wire/post.ts';
 import { type Addresses, linkTarget } from './addresses.ts';
-import { cleanLine, type Sanitizer } from './sanitize.server.ts';
+import type { Sanitizer } from './sanitize.server.ts';
 
 /** Longest headline, characters. The plugin allows the same. */
 export const longestHeadline = 200;
 
-const headline = (sanitizer: Sanitizer, markup: string): string =>
-  truncateAtWord(cleanLine(sanitizer.line(markup)), longestHeadline);
-
 /** @returns `null` for what isn't a link to a page: a script, a file, a form of WordPress */
 function linkOf(sanitizer: Sanitizer, { story, url, title }: WireRelated, addresses: Addresses): RelatedLink | null {
-  const text = headline(sanitizer, title);
+  const text = sanitizer.line(title, longestHeadline);
   if (story !== null) return { story, title: text };
   const target = linkTarget(url, addresses, `${addresses.site}/`);
   const isPage = target?.kind === 'site' || target?.kind === 'external' || target?.kind === 'wordpress';
@@ -34,7 +30,7 @@ export async function frontOf(
   const slotOf = async (slot: WireSlot): Promise<FrontSlot> => ({
     kind: slot.kind,
     story: slot.story,
-    headline: headline(sanitizer, slot.headline ?? ''),
+    headline: sanitizer.line(slot.headline ?? '', longestHeadline),
     picture: await pictureOf(slot.picture ?? null),
     from: slot.from ?? null,
     until: slot.until ?? null,

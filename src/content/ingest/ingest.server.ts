@@ -11,7 +11,7 @@ import { front } from '../wire/front.ts';
 import type { WireAuthor, WireImage } from '../wire/post.ts';
 import * as wire from '../wire/schemas.ts';
 import { canonicalSlug, instantOf, type Rejection, rejectionOf } from '../wire/values.ts';
-import { allowedFrame, firstWebAddress, isSvg, webAddress, youtubeId } from './addresses.ts';
+import { addressOn, firstWebAddress, isSvg, webAddress, youtubeId } from './addresses.ts';
 import { openingOf, shapeBody, shapeComment, shapeNote } from './body.server.ts';
 import { type BodyContext, isAllowedPicture } from './body-media.server.ts';
 import {
@@ -177,7 +177,7 @@ async function documentOf(
 const excerptOf = (sanitizer: Sanitizer, { excerpt }: WirePost): string =>
   sanitizer.line(excerpt?.rendered ?? '').replace(/\s*\[(?:…|\.\.\.)\]$/u, '…');
 
-/** Longest name of an agency and role of an author, characters. The plugin allows the same. */
+/** Longest name of an agency or a commenter, and role of an author, characters. The plugin allows the same. */
 const longestLine = 100;
 /** Longest biography of an author, characters. */
 const longestBiography = 2000;
@@ -195,7 +195,7 @@ async function bylineOf(
   const named = given && given.authors.length > 0 ? given.authors : (post.acf?.author ?? []);
   const authors = type === 'articles' ? named : named.slice(0, 1);
   const contributors = (given?.contributors ?? []).filter(({ id }) => !authors.some((author) => author.id === id));
-  const name = truncateAtWord(steps.sanitizer.line(given?.agency?.name ?? ''), longestLine);
+  const name = steps.sanitizer.line(given?.agency?.name ?? '', longestLine);
   const agency = name === '' ? null : { name, url: webAddress(given?.agency?.url ?? '')?.href ?? '' };
   const [first = null, ...others] = await Promise.all(
     [...authors, ...contributors].map((person) => authorOf(person, steps)),
@@ -213,7 +213,7 @@ async function bylineOf(
 }
 
 function roleOf(post: WirePost, { sanitizer }: Steps): Pick<DocumentFacts, 'role'> {
-  const role = truncateAtWord(sanitizer.line(post.role ?? ''), longestLine);
+  const role = sanitizer.line(post.role ?? '', longestLine);
   return role === '' ? {} : { role };
 }
 
@@ -223,7 +223,7 @@ async function headlineTestOf({ headline_test: given }: WirePost, steps: Steps):
   const { id, state, started } = given;
   const others = await Promise.all(
     given.others.map(async ({ headline, image }) => ({
-      title: truncateAtWord(steps.sanitizer.line(headline), longestHeadline),
+      title: steps.sanitizer.line(headline, longestHeadline),
       image: await pictureOf(image, steps),
     })),
   );
@@ -283,7 +283,7 @@ function factsOf(
       return { videoUrl: url, providerId: youtubeId(url) };
     }
     case 'crosswords':
-      return { iframeSrc: allowedFrame(firstWebAddress(post.acf?.iframe ?? ''), frameHosts) ?? '' };
+      return { iframeSrc: addressOn(frameHosts, webAddress(firstWebAddress(post.acf?.iframe ?? ''))) ?? '' };
     case 'podcasts':
       return { podcast: podcastDetails(post.series) };
     case 'pages':
@@ -301,7 +301,7 @@ async function authorOf({ id, details }: WireAuthor, steps: Steps): Promise<Auth
     id,
     name: sanitizer.line(name) || canonicalSlug(slug),
     slug: canonicalSlug(slug),
-    excerpt: truncateAtWord(sanitizer.line(excerpt), longestBiography),
+    excerpt: sanitizer.line(excerpt, longestBiography),
     image: await pictureOf(image, steps),
   };
 }
@@ -339,7 +339,7 @@ export function ingestComment(sanitizer: Sanitizer, raw: unknown, context: Inges
       id,
       post,
       parent,
-      author: truncateAtWord(sanitizer.line(author_name ?? ''), 100) || 'Anonymous',
+      author: sanitizer.line(author_name ?? '', longestLine) || 'Anonymous',
       contentHtml,
       date: date_gmt,
     },

@@ -4,6 +4,7 @@
  */
 import createDOMPurify, { type Config, type DOMPurify } from 'dompurify';
 import { type DOMWindow, JSDOM } from 'jsdom';
+import { truncateAtWord } from '../../lib/text.ts';
 
 const bodyTags = [
   // The parser's own root; if it weren't listed, DOMPurify would move the whole tree out of it.
@@ -233,8 +234,8 @@ export interface Sanitizer {
   parseComment(html: string): HTMLElement;
   /** A correction's text: links, emphasis and nothing else. */
   parseNote(html: string): HTMLElement;
-  /** One line of text without markup, entities decoded. */
-  line(html: string): string;
+  /** One line of text without markup, entities decoded. @param longest characters; a longer text is cut between words */
+  line(html: string, longest?: number): string;
   /** The same, with the line breaks of the markup. */
   lines(html: string): string;
 }
@@ -311,7 +312,10 @@ export function createSanitizer(): Sanitizer {
     finish: (html, altered) => (altered ? String(purify.sanitize(html, secondPass)) : html),
     parseComment: (html) => parse(html, commentConfig),
     parseNote: (html) => parse(html, noteConfig),
-    line: (html) => cleanLine(textWithoutMarkup(html)),
+    line(html, longest) {
+      const line = cleanLine(textWithoutMarkup(html));
+      return longest === undefined ? line : truncateAtWord(line, longest);
+    },
     lines: (html) => cleanLines(textWithoutMarkup(html)),
   };
 }
