@@ -72,7 +72,8 @@ export function createPreview({
       return { status: 422, error: `This document is invalid: ${why}` };
     }
     if (kind === 'fronts') return frontPreview(store, result.document, now());
-    return { status: 200, document: previewOf(store, result.document) };
+    const isProtected = (stored.content as { protected?: unknown } | null | undefined)?.protected === true;
+    return { status: 200, document: previewOf(store, result.document), isProtected };
   };
 }
 

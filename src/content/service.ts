@@ -175,6 +175,8 @@ export interface PreviewAnswer {
   /** 200, or 400 malformed, 401 bad signature, 404 not found, 410 expired, 422 invalid document, 501 no credentials, 502 WordPress failed. */
   readonly status: number;
   readonly document?: PreviewDocument;
+  /** The document has a password, so the site doesn't show it to readers. */
+  readonly isProtected?: boolean;
   readonly error?: string;
 }
 

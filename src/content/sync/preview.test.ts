@@ -128,6 +128,15 @@ describe('a preview', () => {
     expect(await shown()).toMatchObject({ authors: [], contributors: [] });
   });
 
+  it('shows a document with a password, and says that it has one', async () => {
+    expect((await content.preview(link())).isProtected).toBe(false);
+    edit(7, { content: { rendered: '<p>Body</p>', protected: true } });
+    expect(await content.preview(link())).toMatchObject({
+      isProtected: true,
+      document: { article: { bodyHtml: '<p>Body</p>' } },
+    });
+  });
+
   it('says which field of an invalid draft is wrong', async () => {
     edit(7, { status: 'draft', access: 'gold' });
     expect(await content.preview(link())).toEqual({ status: 422, error: expect.stringMatching(/access: .*"gold"/u) });

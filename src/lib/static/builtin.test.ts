@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { StaticPage } from '../content/model.ts';
-import { builtinPage, pageText, previewTrouble } from './builtin.ts';
+import { builtinPage, pageText, previewNote, previewTrouble } from './builtin.ts';
 
 import { outline } from './outline.ts';
 
@@ -55,3 +55,8 @@ test('the message for an invalid draft names what is wrong with it', () =>
 
 test('the message for an expired preview link says to press Preview again', () =>
   expect(previewTrouble(410).advice).toMatch(/Press Preview/u));
+
+test('the note above the preview of a document with a password says that readers don’t see it', () => {
+  expect(previewNote(true)).toMatch(/password.*doesn’t show it to readers/u);
+  expect(previewNote()).not.toMatch(/password/u);
+});

@@ -164,6 +164,12 @@ export interface PreviewTrouble {
   readonly advice: string;
 }
 
+/** What the ribbon above a preview says. @param isProtected whether the document has a password */
+export function previewNote(isProtected = false): string {
+  const who = 'Only people with this link can see it, for a few minutes.';
+  return isProtected ? `It has a password in WordPress, so the site doesn’t show it to readers. ${who}` : who;
+}
+
 /** The message for a preview's status and error, as `Content.preview` answers them (src/content/service.ts). */
 export function previewTrouble(status: number, error = ''): PreviewTrouble {
   switch (status) {

@@ -234,7 +234,8 @@ function newsroom_asks_with_credentials() {
 }
 
 /**
- * Hides password-protected documents that are requested by id from users without the right.
+ * Hides password-protected documents that are requested by id from users without the right. The site's credentials get their text as if
+ * the password were entered, for previews.
  *
  * @param mixed           $response Answer so far.
  * @param array           $handler  Route handler.
@@ -246,7 +247,13 @@ function newsroom_refuse_protected( $response, $handler, $request ) {
 		return $response;
 	}
 	$post = get_post( (int) $found[1] );
-	if ( ! newsroom_is_document( $post ) || '' === (string) $post->post_password || newsroom_asks_with_credentials() || current_user_can( 'edit_post', $post->ID ) ) {
+	if ( ! newsroom_is_document( $post ) || '' === (string) $post->post_password ) {
+		return $response;
+	}
+	if ( newsroom_reads_as_visitor( $request ) ) {
+		$request->set_param( 'password', $post->post_password );
+	}
+	if ( newsroom_asks_with_credentials() || current_user_can( 'edit_post', $post->ID ) ) {
 		return $response;
 	}
 	return new WP_Error(

@@ -127,7 +127,7 @@ function newsroom_unrestricted_id( $id = null ) {
 function newsroom_register_whole_bodies() {
 	foreach ( array( 'articles', 'live-entry', 'revision' ) as $type ) {
 		// Before newsroom_cut_rest(), which takes out what belongs to a body that stays cut.
-		add_filter( "rest_prepare_{$type}", 'newsroom_give_whole_body', PHP_INT_MAX - 1, 2 );
+		add_filter( "rest_prepare_{$type}", 'newsroom_give_whole_body', PHP_INT_MAX - 1, 3 );
 	}
 }
 
@@ -136,14 +136,15 @@ function newsroom_register_whole_bodies() {
  *
  * @param WP_REST_Response $response Answer.
  * @param WP_Post          $post     Article or revision.
+ * @param WP_REST_Request  $request  Request.
  * @return WP_REST_Response
  */
-function newsroom_give_whole_body( $response, $post ) {
+function newsroom_give_whole_body( $response, $post, $request ) {
 	if ( ! $response instanceof WP_REST_Response || ! newsroom_visitor_requests() || ! newsroom_is_cut( $post ) || ! user_can( newsroom_requesting_user(), 'newsroom_read_restricted' ) ) {
 		return $response;
 	}
 	$data = $response->get_data();
-	if ( isset( $data['content']['rendered'] ) && empty( $data['content']['protected'] ) ) {
+	if ( isset( $data['content']['rendered'] ) && ( empty( $data['content']['protected'] ) || ! empty( $request['password'] ) ) ) {
 		$data['content']['rendered'] = newsroom_render_whole( $post );
 	}
 	if ( array_key_exists( 'sound', $data ) ) {

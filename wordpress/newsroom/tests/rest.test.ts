@@ -188,6 +188,23 @@ describe('filters of REST lists', () => {
     const { status, json } = await newsroom.rest(`/wp/v2/articles/${ids.locked}`, { as: 'site' });
     expect([status, json.content.protected]).toEqual([200, true]);
   });
+
+  it('have the whole text of a password-protected document only by its id, for the site’s account', async () => {
+    const ends = 'the-protected-end';
+    await newsroom.php(`return wp_update_post( array( 'ID' => $input[0], 'post_content' => $input[1] ) );`, [
+      ids.locked,
+      body(ends),
+    ]);
+    const read = (query: string) => newsroom.rest(`/wp/v2/articles${query}`, { as: 'site' });
+    for (const level of ['free', 'subscriber']) {
+      await newsroom.php(`return update_post_meta( $input[0], 'newsroom_access', $input[1] );`, [ids.locked, level]);
+      const { content, excerpt } = (await read(`/${ids.locked}`)).json;
+      expect(content).toEqual({ rendered: expect.stringContaining(ends), protected: true });
+      expect(excerpt.rendered).not.toBe('');
+      expect((await read(`?include=${ids.locked}`)).json[0].content).toEqual({ rendered: '', protected: true });
+    }
+    await newsroom.php(`return delete_post_meta( $input, 'newsroom_access' );`, ids.locked);
+  });
 });
 
 describe('REST lists paged with after_key', () => {
