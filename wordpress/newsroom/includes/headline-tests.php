@@ -184,14 +184,17 @@ function newsroom_headline_test_of( $id ) {
 }
 
 /**
- * Id of a test: it changes with the headlines and with each start. The site counts readings by this id.
+ * Id of a test: it changes with the headlines, the story's own among them, and with each start. The site counts readings by this id.
+ * The story's picture counts only if a headline has another: otherwise all cards show it.
  *
  * @param int   $id   Article.
  * @param array $test Test.
  * @return string 16 hexadecimal digits.
  */
 function newsroom_headline_test_id( $id, $test ) {
-	return substr( hash( 'sha256', $id . ' ' . $test['started'] . ' ' . wp_json_encode( $test['variants'] ) ), 0, 16 );
+	$own   = get_post_field( 'post_title', $id, 'raw' );
+	$image = array_filter( array_column( $test['variants'], 'image' ) ) ? (int) get_post_thumbnail_id( $id ) : 0;
+	return substr( hash( 'sha256', $id . ' ' . $test['started'] . ' ' . wp_json_encode( array( $own, $image, $test['variants'] ) ) ), 0, 16 );
 }
 
 /**

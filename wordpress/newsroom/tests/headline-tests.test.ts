@@ -97,17 +97,25 @@ describe('a headline test over REST', () => {
     });
   });
 
-  it('gets a new ID when its headlines change, but not when the story changes', async () => {
+  it('gets a new ID when one of its headlines or their pictures changes, but not when the text changes', async () => {
+    const change = (body: object) => newsroom.rest(`/wp/v2/articles/${article}`, { as: 'admin', method: 'POST', body });
+    const picture = () =>
+      newsroom.php(
+        `$id = wp_insert_attachment( array( 'post_title' => 'p', 'post_mime_type' => 'image/jpeg' ), 'p.jpg', $input ); set_post_thumbnail( $input, $id ); return $id;`,
+        article,
+      );
+    const idNow = async () => (await shown()).headline_test.id;
     await running();
-    const { id } = (await shown()).headline_test;
-    await newsroom.rest(`/wp/v2/articles/${article}`, {
-      as: 'admin',
-      method: 'POST',
-      body: { title: 'Own, corrected' },
-    });
-    expect((await shown()).headline_test.id).toBe(id);
-    await save({ ...(await field()), variants: [variant('Second!')] });
-    expect((await shown()).headline_test.id).not.toBe(id);
+    const first = await idNow();
+    await change({ content: 'Other words' });
+    await picture();
+    expect(await idNow()).toBe(first);
+    await change({ title: 'Own, corrected' });
+    const second = await idNow();
+    await save({ ...(await field()), variants: [variant('Second!', await picture())] });
+    const third = await idNow();
+    await picture();
+    expect(new Set([first, second, third, await idNow()]).size).toBe(4);
   });
 
   it('sends a webhook when it starts and when it stops', async () => {
