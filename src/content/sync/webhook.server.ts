@@ -14,6 +14,7 @@ import { mostClockDifferenceSeconds, SyncProblem } from '../wire/fetch.server.ts
 import * as wire from '../wire/schemas.ts';
 import { canonicalSlug } from '../wire/values.ts';
 import type { Applied } from './apply.server.ts';
+import { showsPage } from './changed-paths.ts';
 import { nothingApplied, type Refresh, type SyncContext } from './refresh.server.ts';
 
 /** How long a delivery is remembered, longer than its signature is valid: the signature may be dated five minutes ahead. */
@@ -193,7 +194,8 @@ async function processDelivery(options: WebhookOptions, delivery: string, hook: 
     store.prepare('INSERT OR REPLACE INTO deliveries VALUES (?, ?)').run(delivery, now());
     const ms = Math.round(performance.now() - began);
     log.info({ event, type, id, ms }, 'content: webhook processed');
-    return { status: 200, body: { ok: true, refreshed, ms } };
+    const shown = type !== 'pages' || showsPage(canonicalSlug(hook.slug ?? ''));
+    return { status: 200, body: { ok: true, refreshed, ms, shown } };
   } catch (error) {
     const message = diskProblem(error) ?? (error instanceof Error ? error.message : String(error));
     log.error({ event, type, id, error: message }, 'content: webhook failed, WordPress will send it again');

@@ -66,6 +66,16 @@ describe('a webhook', () => {
     expect(wordpress.requests).toEqual(['/wp/v2/articles/7']);
   });
 
+  it.each([
+    ['about', true, ['/about']],
+    ['top-stories-2', true, ['/']],
+    ['our-cafeteria', false, []],
+  ])('about the page "%s" says whether the site shows it', async (slug, shown, refreshed) => {
+    wordpress.put('pages', { id: 600, ...wirePost({ id: 600, slug, acf: {} }) });
+    const answer = await deliver(hook({ event: 'publish', type: 'pages', id: 600, slug }));
+    expect(answer).toMatchObject({ status: 200, body: { ok: true, shown, refreshed } });
+  });
+
   it('invalidates deleted or replaced pictures without a request to WordPress', async () => {
     const file = `${wordpress.url}/wp-content/uploads/a%20b.jpg`;
     const media = { type: 'media', id: 900, event: 'delete', slug: '', status: 'trash' };

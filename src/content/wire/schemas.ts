@@ -321,6 +321,7 @@ export const webhook = z.object({
     'site',
   ]),
   id: count,
+  slug: z.string().nullish(),
   previous_slug: z.string().nullish(),
   /** For `media`: current and former addresses of the changed files. If empty, many files changed that aren't named. */
   addresses: z.array(z.string()).max(200).nullish(),

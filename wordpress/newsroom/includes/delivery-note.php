@@ -54,6 +54,16 @@ function newsroom_delivery_of( $post ) {
 }
 
 /**
+ * Whether the site has a change, but no page that shows it: then the delivery has an error although the site accepted it.
+ *
+ * @param object|null $row Delivery.
+ * @return bool
+ */
+function newsroom_lacks_page( $row ) {
+	return $row && 'done' === $row->state && 200 === (int) $row->status_code && '' !== $row->error;
+}
+
+/**
  * A delivery in words for the editor.
  *
  * @param object|null  $row  Delivery.
@@ -69,6 +79,9 @@ function newsroom_delivery_message( $row, $post = null ) {
 		return __( 'This hasn’t been sent to the site yet.', 'newsroom' );
 	}
 	$gone = in_array( $row->event, array( 'unpublish', 'trash', 'delete' ), true );
+	if ( ! $gone && newsroom_lacks_page( $row ) ) {
+		return $row->error;
+	}
 	if ( 'done' === $row->state ) {
 		return $gone
 			/* translators: %s: number of milliseconds. */
@@ -121,7 +134,7 @@ function newsroom_delivery_box( $post ) {
 		esc_attr( $row ? $row->delivery : '' ),
 		esc_html( newsroom_delivery_message( $row, $post ) )
 	);
-	if ( newsroom_is_visible( $post ) ) {
+	if ( newsroom_is_visible( $post ) && ! newsroom_lacks_page( $row ) ) {
 		printf( '<p><a href="%1$s" target="_blank">%2$s<span class="screen-reader-text"> %3$s</span></a></p>', esc_url( get_permalink( $post ) ), esc_html__( 'Open it', 'newsroom' ), esc_html__( '(opens in a new tab)', 'newsroom' ) );
 		newsroom_alert_link( $post );
 	}

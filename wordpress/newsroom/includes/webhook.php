@@ -80,7 +80,7 @@ function newsroom_ask_site( $path, $payload ) {
  *     @type int         $site_ms     What the site says it took.
  *     @type string[]    $refreshed   Pages that the site rendered again.
  *     @type int         $retry_after Seconds the site asks to wait, or 0.
- *     @type string      $error       Why not, in words for editors.
+ *     @type string      $error       Why readers don't see the change, in words for editors.
  * }
  */
 function newsroom_post_webhook( $body, $delivery, $timeout ) {
@@ -114,6 +114,8 @@ function newsroom_post_webhook( $body, $delivery, $timeout ) {
 	$result['outcome'] = newsroom_outcome( $result['code'], $reason );
 	if ( 'duplicate' === $reason ) {
 		$result['error'] = __( 'The site already has this change; its earlier response didn’t reach WordPress.', 'newsroom' );
+	} elseif ( isset( $answer['shown'] ) && false === $answer['shown'] ) {
+		$result['error'] = __( 'The site has no page with this address, so readers don’t see it. Ask your administrator which addresses it has.', 'newsroom' );
 	} elseif ( 'done' !== $result['outcome'] ) {
 		$result['error'] = newsroom_explain_status( $result['code'], $reason, isset( $answer['ahead'] ) ? (int) $answer['ahead'] : 0 );
 	}
