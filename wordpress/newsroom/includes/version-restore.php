@@ -83,8 +83,8 @@ function newsroom_restored_note( $row ) {
 
 /**
  * A version as attributes of the post in the block editor. Address and date of the story stay unchanged, and so does anything that no
- * longer exists, such as a deleted picture or section. A headline test also stays, because restoring it would restart it, and so do the
- * keys of newsroom_keys_of_the_present().
+ * longer exists, such as a deleted picture or tag. Its sections also stay, because the site has rules for them about who may read a story,
+ * a headline test, because restoring it would restart it, and the keys of newsroom_keys_of_the_present().
  *
  * @param WP_Post $story Story.
  * @param array   $held  What the version holds, see newsroom_version_now().
@@ -114,15 +114,8 @@ function newsroom_version_attributes( $story, $held ) {
 	if ( post_type_supports( $story->post_type, 'thumbnail' ) && ( ! $then['picture'] || get_post( $then['picture']['id'] ) ) ) {
 		$attributes['featured_media'] = $then['picture'] ? $then['picture']['id'] : 0;
 	}
-	foreach ( array( 'category' => 'categories', 'post_tag' => 'tags' ) as $taxonomy => $name ) { // phpcs:ignore WordPress.Arrays
-		if ( is_object_in_taxonomy( $story->post_type, $taxonomy ) ) {
-			$attributes[ $name ] = array_values(
-				array_filter(
-					$then[ $taxonomy ],
-					static fn( $id ) => (bool) term_exists( $id, $taxonomy )
-				)
-			);
-		}
+	if ( is_object_in_taxonomy( $story->post_type, 'post_tag' ) ) {
+		$attributes['tags'] = array_values( array_filter( $then['post_tag'], static fn( $id ) => (bool) term_exists( $id, 'post_tag' ) ) );
 	}
 	return $attributes;
 }
