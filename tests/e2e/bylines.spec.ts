@@ -59,7 +59,7 @@ test('an editor names several authors, a contributor and an agency by keyboard, 
   expect(await violationsOn(page, '.newsroom-byline-people')).toEqual([]);
 
   // In another order, by keyboard; the button keeps the focus, even at the end of the list.
-  const up = panel.getByRole('button', { name: `Move ${xan.name} up` });
+  const up = panel.getByRole('button', { name: `Move up: ${xan.name}` });
   await up.focus();
   await page.keyboard.press('Enter');
   await expect(listed('Authors')).toHaveText([zoe.name, xan.name, yara.name]);
@@ -74,7 +74,7 @@ test('an editor names several authors, a contributor and an agency by keyboard, 
   await page.getByRole('button', { name: 'Redo' }).click();
   await expect(listed('Authors')).toHaveText([xan.name, zoe.name, yara.name]);
 
-  await panel.getByRole('button', { name: `Remove ${yara.name}` }).click();
+  await panel.getByRole('button', { name: `Remove: ${yara.name}` }).click();
   await add('Add a contributor', yara.name);
   await expect(listed('With reporting by')).toHaveText([yara.name]);
   await panel.getByLabel('Agency', { exact: true }).fill(`Wire <i>${mark}</i>`);

@@ -10,15 +10,14 @@
 		Fragment,
 		useEffect,
 		useId,
-		useRef,
 		useState,
 	} = wp.element;
-	const { Button, ComboboxControl, TextControl } = wp.components;
+	const { ComboboxControl, TextControl } = wp.components;
 	const { decodeEntities } = wp.htmlEntities;
 	const { __, sprintf } = wp.i18n;
 	const { registerPanel, useMeta } = window.newsroomPanels;
-	const { control, moved, movedWords, useNextFocus, without } =
-		window.newsroomShared;
+	const { control } = window.newsroomShared;
+	const { MoveButtons, useOrder } = window.newsroomLists;
 	const { words, names, inherited, acf, most, longest } =
 		window.newsroomByline;
 
@@ -87,66 +86,14 @@
 		return ( id ) => names[ id ] || '…';
 	}
 
-	function Person( { id, name, place, count, move, remove } ) {
-		const button = ( part, sign, label, onClick, props ) =>
-			el(
-				Button,
-				{
-					size: 'compact',
-					variant: 'tertiary',
-					'data-part': part,
-					'aria-label': sprintf( label, name ),
-					onClick,
-					// At the end of the list the focus stays on its button.
-					accessibleWhenDisabled: true,
-					...props,
-				},
-				sign
-			);
-		return el(
-			'li',
-			{ className: 'newsroom-byline-person', 'data-id': id },
-			el( 'span', { className: 'newsroom-picker-title' }, name ),
-			/* translators: %s: name of an author. */
-			button( 'up', '↑', __( 'Move %s up', 'newsroom' ), () => move( -1, 'up' ), { disabled: place === 0 } ),
-			/* translators: %s: name of an author. */
-			button( 'down', '↓', __( 'Move %s down', 'newsroom' ), () => move( 1, 'down' ), { disabled: place === count - 1 } ),
-			/* translators: %s: name of an author. */
-			button( 'remove', __( 'Remove', 'newsroom' ), __( 'Remove %s', 'newsroom' ), remove, { isDestructive: true } )
-		);
-	}
-
 	function People( { heading, label, ids, taken, set } ) {
 		const [ typed, setTyped ] = useState( '' );
-		const box = useRef( null );
-		const focusNext = useNextFocus( ids );
 		const headingId = useId();
 		const nameOf = useNames( ids );
 		const matches = useMatches( typed ).filter(
 			( { value } ) => ! taken.includes( Number( value ) )
 		);
-		const say = ( message, ...rest ) =>
-			wp.a11y.speak( sprintf( message, ...rest ) );
-
-		function move( at, by, part ) {
-			const to = at + by;
-			if ( to < 0 || to >= ids.length ) {
-				return;
-			}
-			const id = ids[ at ];
-			focusNext( () =>
-				box.current.querySelector( `[data-id="${ id }"] [data-part="${ part }"]` )
-			);
-			set( moved( ids, at, to ) );
-			wp.a11y.speak( movedWords( nameOf( id ), to, ids.length ) );
-		}
-
-		function remove( at ) {
-			set( without( ids, at ) );
-			/* translators: %s: name of an author. */
-			say( __( '%s removed.', 'newsroom' ), nameOf( ids[ at ] ) );
-			box.current?.querySelector( 'input' )?.focus();
-		}
+		const { box, buttons, onKeyDown } = useOrder( ids, set, nameOf );
 
 		return el(
 			'div',
@@ -155,17 +102,14 @@
 			ids.length > 0 &&
 				el(
 					'ol',
-					{ 'aria-labelledby': headingId },
+					{ 'aria-labelledby': headingId, onKeyDown },
 					ids.map( ( id, at ) =>
-						el( Person, {
-							key: id,
-							id,
-							name: nameOf( id ),
-							place: at,
-							count: ids.length,
-							move: ( by, part ) => move( at, by, part ),
-							remove: () => remove( at ),
-						} )
+						el(
+							'li',
+							{ key: id, className: 'newsroom-byline-person' },
+							el( 'span', { className: 'newsroom-picker-title' }, nameOf( id ) ),
+							el( MoveButtons, { ...buttons( at ), size: 'compact' } )
+						)
 					)
 				),
 			ids.length < most &&
@@ -180,7 +124,7 @@
 						if ( id && ! taken.includes( id ) ) {
 							set( [ ...ids, id ] );
 							/* translators: %s: name of an author. */
-							say( __( '%s added at the end.', 'newsroom' ), names[ id ] );
+							wp.a11y.speak( sprintf( __( '%s added.', 'newsroom' ), names[ id ] ) );
 						}
 					},
 				} )

@@ -7,6 +7,7 @@
 	/** Highest number of a row after which a package may be placed; the server's limit. */
 	const { rows: mostRows } = window.newsroomFront;
 	const { moved } = window.newsroomShared;
+	const { steps } = window.newsroomLists;
 	/** The places of packages, from the top of the page. */
 	const places = [
 		'start',
@@ -70,13 +71,6 @@
 			)
 		);
 	}
-
-	/** Name of the step for a key; undefined for other keys. */
-	const stepOf = ( key ) =>
-		( { ArrowUp: 'up', ArrowDown: 'down', Home: 'first', End: 'last' } )[ key ];
-
-	/** Steps of a move by their names: the next place, or the end of the list. */
-	const steps = { up: -1, down: 1, first: -Infinity, last: Infinity };
 
 	/**
 	 * Moves a story past the next story, without moving packages.
@@ -163,9 +157,7 @@
 		isPackage,
 		ordered,
 		placeWords,
-		stepOf,
 		stepped,
-		steps,
 		withKind,
 	};
 } )();

@@ -1,16 +1,11 @@
-/** The screen "Front": calls, new slots, the notes above the list, the buttons of lists, and the search for stories. */
+/** The screen "Front": calls, new slots, and the notes above the list. */
 ( function () {
 	'use strict';
 
 	const { apiFetch } = wp;
-	const { createElement: el, Fragment, useEffect, useRef, useState } = wp.element;
-	const { Button, Notice, TextControl } = wp.components;
+	const { createElement: el } = wp.element;
+	const { Button, Notice } = wp.components;
 	const { __, sprintf } = wp.i18n;
-	const { addQueryArgs } = wp.url;
-	const { control, plain } = window.newsroomShared;
-
-	/** Milliseconds between the last key and the search. */
-	const searchAfter = 250;
 
 	/** Sends a request about a page's front. @throws the error with `code`, `message` and `data` */
 	const ask = ( page, path = '', method = 'GET', data = undefined ) =>
@@ -29,153 +24,6 @@
 		related: [],
 		after: '',
 	} );
-
-	/** Buttons that move an item of a list, or remove it. `move` gets `up` or `down`. */
-	function MoveButtons( { title, canMoveUp, canMoveDown, move, remove } ) {
-		const button = ( name, words, label, onClick, props ) =>
-			el(
-				Button,
-				{
-					variant: 'tertiary',
-					'data-control': name,
-					/* translators: 1: what the button does, 2: headline. */
-					'aria-label': sprintf( '%1$s: %2$s', label, title ),
-					onClick,
-					...props,
-				},
-				words
-			);
-		return el(
-			Fragment,
-			null,
-			button( 'up', '↑', __( 'Move up', 'newsroom' ), () => move( 'up' ), {
-				disabled: ! canMoveUp,
-				accessibleWhenDisabled: true,
-			} ),
-			button( 'down', '↓', __( 'Move down', 'newsroom' ), () => move( 'down' ), {
-				disabled: ! canMoveDown,
-				accessibleWhenDisabled: true,
-			} ),
-			button( 'remove', __( 'Remove', 'newsroom' ), __( 'Remove', 'newsroom' ), remove, { isDestructive: true } )
-		);
-	}
-
-	/** Finds stories by their words, and adds one with the button or with Enter. */
-	function Search( { label, add, has } ) {
-		const [ query, setQuery ] = useState( '' );
-		const [ found, setFound ] = useState( [] );
-		const [ words, setWords ] = useState( '' );
-		const latest = useRef( 0 );
-
-		const find = async () => {
-			const own = ++latest.current;
-			if ( query.trim().length < 2 ) {
-				setFound( [] );
-				setWords( '' );
-				return;
-			}
-			try {
-				const stories = await apiFetch( {
-					path: addQueryArgs( '/wp/v2/articles', {
-						search: query.trim(),
-						per_page: 10,
-						orderby: 'relevance',
-						status: 'publish,future',
-						_fields: 'id,title,date,status',
-					} ),
-				} );
-				if ( own !== latest.current ) {
-					return;
-				}
-				setFound( stories );
-				setWords(
-					stories.length
-						? /* translators: %d: number of stories. */
-						  sprintf( __( '%d found.', 'newsroom' ), stories.length )
-						: __( 'No story found.', 'newsroom' )
-				);
-			} catch ( error ) {
-				if ( own === latest.current ) {
-					setWords(
-						error.message ||
-							__( 'The search failed. Try again.', 'newsroom' )
-					);
-				}
-			}
-		};
-
-		useEffect( () => {
-			const timer = setTimeout( find, searchAfter );
-			return () => clearTimeout( timer );
-		}, [ query ] );
-
-		const take = ( story ) => {
-			const title = plain( story.title.rendered );
-			if ( has && has( story.id ) ) {
-				/* translators: %s: headline. */
-				setWords( sprintf( __( '%s is already in the list.', 'newsroom' ), title ) );
-				return;
-			}
-			add( story.id, {
-				title,
-				state: story.status === 'future' ? 'scheduled' : '',
-			} );
-			/* translators: %s: headline. */
-			setWords( sprintf( __( '%s added.', 'newsroom' ), title ) );
-		};
-
-		return el(
-			'div',
-			{ className: 'newsroom-front-search' },
-			el( TextControl, {
-				...control,
-				type: 'search',
-				label,
-				value: query,
-				autoComplete: 'off',
-				onChange: setQuery,
-				onKeyDown: ( event ) => {
-					if ( event.key === 'Enter' ) {
-						event.preventDefault();
-						if ( found[ 0 ] ) {
-							take( found[ 0 ] );
-						}
-					}
-				},
-			} ),
-			el( 'p', { role: 'status', className: 'newsroom-front-found' }, words ),
-			el(
-				'ul',
-				null,
-				found.map( ( story ) =>
-					el(
-						'li',
-						{ key: story.id },
-						el(
-							'span',
-							null,
-							`${ plain( story.title.rendered ) } (${ story.date.slice( 0, 10 ) })`
-						),
-						' ',
-						el(
-							Button,
-							{
-								variant: 'secondary',
-								size: 'small',
-								'aria-label': sprintf(
-									/* translators: %s: headline. */
-									__( 'Add %s', 'newsroom' ),
-									plain( story.title.rendered )
-								),
-								onClick: () => take( story ),
-							},
-							__( 'Add', 'newsroom' )
-						)
-					)
-				)
-			)
-		);
-	}
 
 	/** What readers see, what is scheduled, and whose draft this is. */
 	function Notes( { state } ) {
@@ -227,5 +75,5 @@
 		);
 	}
 
-	window.newsroomFront.parts = { ask, Conflict, MoveButtons, newSlot, Notes, Search };
+	window.newsroomFront.parts = { ask, Conflict, newSlot, Notes };
 } )();

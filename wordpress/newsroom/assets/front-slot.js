@@ -7,7 +7,8 @@
 	const { __, sprintf } = wp.i18n;
 	const { kinds, order, zone, headline: longest, parts } = window.newsroomFront;
 	const { control } = window.newsroomShared;
-	const { MoveButtons, Related } = parts;
+	const { MoveButtons } = window.newsroomLists;
+	const { Related } = parts;
 	const { canStep, isPackage, placeWords } = order;
 
 	const stateWords = {

@@ -9,9 +9,10 @@
 	const { Button, Notice, SelectControl, TextControl } = wp.components;
 	const { __, sprintf } = wp.i18n;
 	const { control, movedWords, without } = window.newsroomShared;
+	const { Search, stepOf } = window.newsroomLists;
 	const { order, pages, zone, parts } = window.newsroomFront;
-	const { act, change, Conflict, History, newSlot, Notes, preview, restore, Search, settle, Slot, undo } = parts;
-	const { inPlaces, isPackage, ordered, placeWords, stepOf, stepped, withKind } = order;
+	const { act, change, Conflict, History, newSlot, Notes, preview, restore, settle, Slot, undo } = parts;
+	const { inPlaces, isPackage, ordered, placeWords, stepped, withKind } = order;
 
 	const titleOf = ( { state }, { headline, story } ) =>
 		headline || ( state.stories[ story ] || {} ).title || '';
@@ -158,6 +159,7 @@
 			),
 			el( Search, {
 				label: __( 'Find a story', 'newsroom' ),
+				query: { status: 'publish,future' },
 				has: ( id ) => now.current.slots.some( ( { story } ) => story === id ),
 				add: ( story, about ) => {
 					const slot = newSlot( story, now.current.slots.length ? 'second' : 'lead' );

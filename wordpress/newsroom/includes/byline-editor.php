@@ -153,7 +153,6 @@ function newsroom_byline_box( $post ) {
 				'route'   => 'authors',
 				'heading' => $labels[0],
 				'search'  => $labels[1],
-				'found'   => __( 'Authors found', 'newsroom' ),
 				'none'    => __( 'No published author found.', 'newsroom' ),
 			),
 			array_combine( $lists[ $key ], array_map( 'newsroom_author_label', $lists[ $key ] ) )

@@ -36,7 +36,7 @@ function newsroom_front_assets( $screen ) {
 	$given = isset( $_GET['front'] ) ? sanitize_key( wp_unslash( $_GET['front'] ) ) : ''; // phpcs:ignore WordPress.Security.NonceVerification -- only chooses what is shown.
 	newsroom_enqueue_part(
 		'front-parts',
-		array( 'newsroom-shared', 'wp-api-fetch', 'wp-components', 'wp-element', 'wp-i18n', 'wp-url' ),
+		array( 'newsroom-lists' ),
 		'newsroomFront',
 		array(
 			'pages'    => newsroom_choices( newsroom_front_pages() ),
@@ -49,10 +49,10 @@ function newsroom_front_assets( $screen ) {
 	);
 	$parts = array(
 		'front-order'   => array( 'newsroom-front-parts' ),
-		'front-related' => array( 'newsroom-front-order', 'wp-a11y' ),
+		'front-related' => array( 'newsroom-front-order' ),
 		'front-slot'    => array( 'newsroom-front-related', 'media-editor' ),
 		'front-history' => array( 'newsroom-front-parts' ),
-		'front-state'   => array( 'newsroom-front-order', 'wp-a11y' ),
+		'front-state'   => array( 'newsroom-front-order' ),
 		'front'         => array( 'newsroom-front-slot', 'newsroom-front-history', 'newsroom-front-state', 'wp-dom-ready' ),
 	);
 	foreach ( $parts as $part => $needs ) {

@@ -58,12 +58,14 @@ function newsroom_article_panels() {
 }
 
 /**
- * Registers the scripts on which others depend: what all of them share, and what the panels share, with all of WordPress that they use.
+ * Registers the scripts on which others depend: what all of them share, the ordered lists, and what the panels share, with all of
+ * WordPress that they use.
  */
 function newsroom_register_shared_scripts() {
 	$scripts = array(
 		'shared' => array( 'wp-i18n' ),
-		'panels' => array( 'newsroom-shared', 'wp-a11y', 'wp-api-fetch', 'wp-block-editor', 'wp-blocks', 'wp-components', 'wp-core-data', 'wp-data', 'wp-date', 'wp-editor', 'wp-element', 'wp-html-entities', 'wp-notices', 'wp-plugins', 'wp-url' ),
+		'lists'  => array( 'newsroom-shared', 'wp-a11y', 'wp-api-fetch', 'wp-components', 'wp-element', 'wp-url' ),
+		'panels' => array( 'newsroom-lists', 'wp-a11y', 'wp-api-fetch', 'wp-block-editor', 'wp-blocks', 'wp-components', 'wp-core-data', 'wp-data', 'wp-date', 'wp-editor', 'wp-element', 'wp-html-entities', 'wp-notices', 'wp-plugins', 'wp-url' ),
 	);
 	foreach ( $scripts as $part => $needs ) {
 		wp_register_script( 'newsroom-' . $part, plugins_url( "assets/$part.js", NEWSROOM_FILE ), $needs, NEWSROOM_VERSION, true );

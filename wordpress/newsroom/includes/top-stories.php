@@ -106,7 +106,6 @@ function newsroom_top_articles_control( $ids ) {
 			'route'   => 'articles',
 			'heading' => __( 'Top stories; the first one leads', 'newsroom' ),
 			'search'  => __( 'Find an article by its title', 'newsroom' ),
-			'found'   => __( 'Articles found', 'newsroom' ),
 			'none'    => __( 'No published article found.', 'newsroom' ),
 		),
 		$titles

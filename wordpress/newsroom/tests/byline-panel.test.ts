@@ -14,7 +14,7 @@ it('a change in the panel "Byline" keeps the other fields, also those that arenâ
     newsroomByline: { words: { agency: 'Agency' }, names: {}, inherited: [], acf: false, most: 5, longest: 100 },
   });
   const editor = { getEditedPostAttribute: () => meta };
-  runScripts(['panels.js', 'byline.js'], {
+  runScripts(['lists.js', 'panels.js', 'byline.js'], {
     data: {
       select: () => editor,
       useSelect: (read: (select: () => unknown) => unknown) => read(() => editor),

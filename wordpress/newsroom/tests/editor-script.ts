@@ -14,8 +14,25 @@ const Group = Object.assign(({ children }: Props) => h(React.Fragment, null, chi
 });
 
 const components = {
-  Button: ({ children, onClick, disabled, 'aria-label': label }: Props) =>
-    h('button', { type: 'button', onClick, disabled, 'aria-label': label }, children),
+  Button: ({
+    children,
+    onClick,
+    disabled,
+    accessibleWhenDisabled,
+    'aria-label': label,
+    'data-control': control,
+  }: Props) =>
+    h(
+      'button',
+      {
+        type: 'button',
+        onClick,
+        disabled: disabled && !accessibleWhenDisabled,
+        'aria-label': label,
+        'data-control': control,
+      },
+      children,
+    ),
   CheckboxControl: ({ label, checked, onChange }: Props) =>
     h('input', {
       type: 'checkbox',

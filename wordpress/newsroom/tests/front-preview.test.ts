@@ -19,7 +19,7 @@ it('the preview’s window closes if WordPress doesn’t answer and while a coll
   const opened = { close: vi.fn(), focus: vi.fn(), location: '' };
   vi.spyOn(window, 'open').mockReturnValue(opened as never);
   const scripts = ['parts', 'order', 'related', 'slot', 'history', 'state'].map((part) => `front-${part}.js`);
-  runScripts([...scripts, 'front.js'], { apiFetch });
+  runScripts(['lists.js', ...scripts, 'front.js'], { apiFetch });
   const fail = (error: object) => () => {
     throw error;
   };
