@@ -74,7 +74,7 @@ function newsroom_live_assets( $story ) {
 	newsroom_enqueue_style( 'live' );
 	$settings = get_block_editor_settings( array(), new WP_Block_Editor_Context( array( 'name' => 'newsroom/live' ) ) );
 	newsroom_enqueue_part(
-		'live',
+		'live-entries',
 		$scripts,
 		'newsroomLive',
 		array(
@@ -87,6 +87,7 @@ function newsroom_live_assets( $story ) {
 			'user'     => get_current_user_id(),
 		)
 	);
+	newsroom_enqueue_part( 'live', array( 'newsroom-live-entries' ) );
 }
 
 /**

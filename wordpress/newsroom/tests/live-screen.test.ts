@@ -49,7 +49,7 @@ async function apiFetch(asked: Asked) {
 }
 
 const open = () =>
-  runScripts(['live.js'], {
+  runScripts(['live-entries.js', 'live.js'], {
     apiFetch,
     blocks: {
       createBlock: (name: string) => ({ name, html: '' }),
