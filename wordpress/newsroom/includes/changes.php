@@ -284,13 +284,23 @@ function newsroom_is_bulk_change( $changes ) {
 }
 
 /**
+ * Whether an event takes a document from readers.
+ *
+ * @param string $event Event.
+ * @return bool
+ */
+function newsroom_is_withdrawal( $event ) {
+	return in_array( $event, array( 'unpublish', 'trash', 'delete' ), true );
+}
+
+/**
  * Whether the site can find a change by the date of its document.
  *
  * @param array $change Payload.
  * @return bool
  */
 function newsroom_is_found_by_date( $change ) {
-	return in_array( $change['type'], newsroom_document_types(), true ) && ! in_array( $change['event'], array( 'unpublish', 'trash', 'delete' ), true );
+	return in_array( $change['type'], newsroom_document_types(), true ) && ! newsroom_is_withdrawal( $change['event'] );
 }
 
 /**
@@ -302,7 +312,7 @@ function newsroom_is_found_by_date( $change ) {
 function newsroom_withdrawn_documents( $changes ) {
 	$ids = array();
 	foreach ( $changes as $change ) {
-		if ( in_array( $change['event'], array( 'unpublish', 'trash', 'delete' ), true ) && in_array( $change['type'], newsroom_document_types(), true ) ) {
+		if ( newsroom_is_withdrawal( $change['event'] ) && in_array( $change['type'], newsroom_document_types(), true ) ) {
 			$ids[ $change['id'] ] = true;
 		}
 	}

@@ -221,7 +221,7 @@ function newsroom_schedule_next() {
 		return;
 	}
 	$next      = max( $next, time() + 1 );
-	$scheduled = newsroom_next_cron();
+	$scheduled = newsroom_next_cron( 'newsroom_deliver' );
 	if ( null === $scheduled || $scheduled > $next ) {
 		// WordPress refuses a second event within ten minutes unless its arguments differ.
 		wp_schedule_single_event( $next, 'newsroom_deliver', array( $next ) );
@@ -229,13 +229,15 @@ function newsroom_schedule_next() {
 }
 
 /**
- * The time at which wp-cron delivers next.
+ * The time of the next event of a hook in wp-cron, with any arguments.
  *
+ * @param string $hook  Hook.
+ * @param int    $after Events up to this time are left out.
  * @return int|null Unix seconds.
  */
-function newsroom_next_cron() {
+function newsroom_next_cron( $hook, $after = 0 ) {
 	foreach ( (array) _get_cron_array() as $time => $hooks ) {
-		if ( is_array( $hooks ) && isset( $hooks['newsroom_deliver'] ) ) {
+		if ( $time > $after && is_array( $hooks ) && isset( $hooks[ $hook ] ) ) {
 			return (int) $time;
 		}
 	}

@@ -78,7 +78,7 @@ function newsroom_delivery_message( $row, $post = null ) {
 	if ( ! $row ) {
 		return __( 'This hasn’t been sent to the site yet.', 'newsroom' );
 	}
-	$gone = in_array( $row->event, array( 'unpublish', 'trash', 'delete' ), true );
+	$gone = newsroom_is_withdrawal( $row->event );
 	if ( ! $gone && newsroom_lacks_page( $row ) ) {
 		return $row->error;
 	}

@@ -39,10 +39,8 @@ function newsroom_headline_test_saved( $meta_id, $post_id, $key ) {
  * Schedules the next request, unless one is scheduled.
  */
 function newsroom_plan_headline_check() {
-	foreach ( (array) _get_cron_array() as $time => $hooks ) {
-		if ( is_array( $hooks ) && isset( $hooks['newsroom_headline_tests'] ) && $time > time() ) {
-			return;
-		}
+	if ( newsroom_next_cron( 'newsroom_headline_tests', time() ) ) {
+		return;
 	}
 	$next = time() + NEWSROOM_HEADLINE_CHECK;
 	// WordPress refuses a second event within ten minutes unless its arguments differ.

@@ -277,8 +277,7 @@ function newsroom_end_headline_test( $id, $test_id, $winner, $readings, $ended )
 			$change['meta_input']['_thumbnail_id'] = $variant['image'];
 		}
 	}
-	// WordPress also saves the text, and would clean it by the capabilities of the current user, who is nobody when wp-cron
-	// runs.
+	// WordPress also saves the text, and would clean it by the capabilities of the current user; wp-cron runs without one.
 	$filtered = false !== has_filter( 'content_save_pre', 'wp_filter_post_kses' );
 	if ( $filtered ) {
 		kses_remove_filters();

@@ -55,7 +55,7 @@ function newsroom_came_with_password() {
  * @return bool
  */
 function newsroom_tasks_are_late() {
-	$next = newsroom_next_cron();
+	$next = newsroom_next_cron( 'newsroom_deliver' );
 	return null !== $next && $next < time() - DAY_IN_SECONDS;
 }
 

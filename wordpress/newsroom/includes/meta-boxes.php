@@ -35,7 +35,7 @@ function newsroom_add_boxes( $type, $post = null ) {
 	if ( in_array( $type, array( 'articles', 'video', 'crosswords', 'authors' ), true ) ) {
 		add_meta_box( 'newsroom-fields', __( 'Newsroom', 'newsroom' ), 'newsroom_fields_box', $type, 'side', 'high' );
 	}
-	if ( 'page' === $type && $post instanceof WP_Post && 'top-stories-2' === $post->post_name ) {
+	if ( newsroom_is_top_stories( $post ) ) {
 		add_meta_box( 'newsroom-top-stories', __( 'Front page', 'newsroom' ), 'newsroom_top_stories_box', $type, 'normal', 'high' );
 	}
 }

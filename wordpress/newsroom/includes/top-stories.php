@@ -13,6 +13,16 @@ add_action( 'admin_enqueue_scripts', 'newsroom_top_stories_script' );
 add_filter( 'use_block_editor_for_post', 'newsroom_top_stories_editor', 10, 2 );
 
 /**
+ * Whether a post holds the stories that lead the front page.
+ *
+ * @param WP_Post|null $post Post.
+ * @return bool
+ */
+function newsroom_is_top_stories( $post ) {
+	return $post instanceof WP_Post && 'page' === $post->post_type && 'top-stories-2' === $post->post_name;
+}
+
+/**
  * Opens the front page's document without the block editor: it has no text, and the block editor would offer a pattern and
  * collapse the box.
  *
@@ -21,7 +31,7 @@ add_filter( 'use_block_editor_for_post', 'newsroom_top_stories_editor', 10, 2 );
  * @return bool
  */
 function newsroom_top_stories_editor( $use, $post ) {
-	return $use && ! ( 'page' === $post->post_type && 'top-stories-2' === $post->post_name );
+	return $use && ! newsroom_is_top_stories( $post );
 }
 
 /**
@@ -30,11 +40,9 @@ function newsroom_top_stories_editor( $use, $post ) {
  * @param string $screen Screen.
  */
 function newsroom_top_stories_script( $screen ) {
-	$post = get_post();
-	if ( 'post.php' !== $screen || ! $post || 'page' !== $post->post_type || 'top-stories-2' !== $post->post_name ) {
-		return;
+	if ( 'post.php' === $screen && newsroom_is_top_stories( get_post() ) ) {
+		newsroom_picker_script();
 	}
-	newsroom_picker_script();
 }
 
 /**

@@ -32,7 +32,7 @@ function newsroom_field_names( $post ) {
 				'iframe' => 'newsroom_iframe',
 			);
 		case 'page':
-			return 'top-stories-2' === $post->post_name
+			return newsroom_is_top_stories( $post )
 				? array(
 					'top_articles'              => 'newsroom_top_articles',
 					'breaking'                  => 'newsroom_breaking',

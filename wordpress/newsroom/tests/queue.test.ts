@@ -81,7 +81,7 @@ describe('the webhook queue', () => {
       newsroom_claim( $id );
       wp_unschedule_hook( 'newsroom_deliver' );
       newsroom_schedule_next();
-      $next = newsroom_next_cron() - time();
+      $next = newsroom_next_cron( 'newsroom_deliver' ) - time();
       newsroom_update_row( $id, array( 'tried_at' => time() - 121 ) );
       $left = newsroom_due( 1 );
       newsroom_update_row( $id, array( 'state' => 'done' ) );
