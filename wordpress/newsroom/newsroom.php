@@ -3,7 +3,7 @@
  * Plugin Name:       Newsroom
  * Description:       Edit a newspaper in WordPress that readers see on a separate site: articles, videos, crosswords, authors and sections, access levels, signed webhooks and previews.
  * Version:           1.4.0
- * Requires at least: 6.1
+ * Requires at least: 6.2
  * Requires PHP:      7.4
  * Author:            The Broadsheet authors
  * License:           GPL-2.0-or-later
