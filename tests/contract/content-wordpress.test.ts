@@ -280,18 +280,19 @@ describe('an editor’s WordPress', () => {
     expect(content.reader().resolveSlug('articles', 'short-lived')).toEqual({ kind: 'gone' });
   });
 
-  it('previews a draft through the signed link', async () => {
+  it.each([
+    ['a draft', false, { status: 'draft' }],
+    ['a story with a password', true, { status: 'publish', password: 'sesame' }],
+  ])('previews %s through the signed link', async (_, isProtected, part) => {
     const { createHmac } = await import('node:crypto');
-    const draft = await write('/wp/v2/articles', { title: 'Not yet', content: body('soon'), status: 'draft' });
+    const { id } = await write('/wp/v2/articles', { title: 'Not yet', content: body('soon'), ...part });
     const expires = String(Math.floor(Date.now() / 1000) + 300);
-    const signature = createHmac('sha256', newsroom.secret)
-      .update(`preview.articles.${draft.id}.${expires}`)
-      .digest('hex');
-    const answer = await content.preview(
-      new URLSearchParams({ type: 'articles', id: String(draft.id), expires, signature }),
-    );
-    expect(answer).toMatchObject({ status: 200, document: { type: 'articles', article: { title: 'Not yet' } } });
-    expect(content.reader().articles({ ids: [draft.id] }).total).toBe(0);
+    const signature = createHmac('sha256', newsroom.secret).update(`preview.articles.${id}.${expires}`).digest('hex');
+    const answer = await content.preview(new URLSearchParams({ type: 'articles', id: String(id), expires, signature }));
+    const article = { title: 'Not yet', bodyHtml: expect.stringContaining('soon') };
+    expect(answer).toMatchObject({ status: 200, isProtected, document: { type: 'articles', article } });
+    expect(await content.syncNow()).toMatchObject({ ok: true });
+    expect(content.reader().articles({ ids: [id] }).total).toBe(0);
   });
 
   it('answers every request of the specification, with the expected errors past the end of lists', async () => {
