@@ -240,8 +240,7 @@ function newsroom_oldest_text( $ids ) {
  * @return string
  */
 function newsroom_picture_in_text( $tag, $context, $id ) {
-	// WordPress 6.1 has no such class.
-	if ( ! $id || ! defined( 'REST_REQUEST' ) || ! REST_REQUEST || ! class_exists( 'WP_HTML_Tag_Processor' ) || ! newsroom_is_turned( $id ) ) {
+	if ( ! $id || ! defined( 'REST_REQUEST' ) || ! REST_REQUEST || ! newsroom_is_turned( $id ) ) {
 		return $tag;
 	}
 	$picture = newsroom_picture( $id );
