@@ -3,12 +3,9 @@ import { pageHref } from '../paging.ts';
 import { commentInvalid } from './schema.ts';
 
 // Invisible characters and those that change the direction of the text. Joiners and variation selectors stay: emoji and some scripts
-// need them.
+// need them. So does the flag of a country such as Scotland: invisible letters after a black flag.
 const invisible =
-  /(?![\t\n\r\p{Join_Control}\p{Variation_Selector}])[\p{Cc}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/u;
-/** The flag of a country such as Scotland: invisible letters after a black flag. */
-const flag = /\u{1f3f4}[\u{e0061}-\u{e007a}]{3,6}\u{e007f}/u;
-const flagOrInvisible = new RegExp(`(${flag.source})|${invisible.source}`, 'gu');
+  /(\u{1f3f4}[\u{e0061}-\u{e007a}]{3,6}\u{e007f})|(?![\t\n\r\p{Join_C}\p{VS}])[\p{Cc}\p{DI}\ufff9-\ufffb]/gu;
 const joiners = /[\u200c\u200d]{2,}/gu;
 /** More marks on one letter than any language uses. */
 const excessMarks = /(\p{M}{4})\p{M}+/gu;
@@ -17,7 +14,7 @@ const cleaned = (text: string): string =>
   text
     .toWellFormed()
     .normalize('NFC')
-    .replace(flagOrInvisible, '$1')
+    .replace(invisible, '$1')
     // Braille without dots.
     .replaceAll('\u2800', ' ')
     .replace(joiners, (found) => found[0] ?? '')
