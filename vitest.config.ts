@@ -48,6 +48,8 @@ export default defineConfig({
         test: {
           name: 'contract',
           include: ['tests/contract/**/*.test.ts', ...onBuiltSite],
+          // As the built site runs: otherwise its islands are rendered by React's slow development build.
+          env: { NODE_ENV: 'production' },
           globalSetup: ['tests/world/contract-setup.ts'],
           testTimeout: 360_000,
           hookTimeout: 360_000,
