@@ -13,7 +13,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import { randomNumbers } from '../../sandbox/random.ts';
 import { listBackups } from '../../src/server/backup/backup-folder.ts';
-import { type Paper, startPaper, until } from '../fixtures/paper.ts';
+import { compileCache, type Paper, startPaper, until } from '../fixtures/paper.ts';
 import type { Said } from '../fixtures/signing-up.ts';
 import { runs, seedFrom } from '../world/runs.ts';
 
@@ -39,6 +39,7 @@ function command(name: 'backup' | 'restore', args: readonly string[], dataDir: s
   const env = {
     PATH: process.env.PATH,
     NODE_ENV: 'production',
+    NODE_COMPILE_CACHE: compileCache,
     DATA_DIR: dataDir,
     BACKUP_DIR: backupDir,
     SITE_URL: 'https://paper.example',

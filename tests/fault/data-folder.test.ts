@@ -5,7 +5,7 @@ import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writ
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it, onTestFinished } from 'vitest';
-import { type Paper, siteUrl, startPaper } from '../fixtures/paper.ts';
+import { compileCache, type Paper, siteUrl, startPaper } from '../fixtures/paper.ts';
 
 let paper: Paper | undefined;
 afterEach(async () => {
@@ -46,8 +46,9 @@ it('a data folder is served by one process at a time, and by the next one after 
 
 /** A start that fails, by default because its folder can't be made. @returns its output, and how it has ended */
 async function failedStart(settings: Readonly<Record<string, string>>): Promise<{ output: string; ended: unknown[] }> {
+  const basic = { PATH: process.env.PATH, NODE_ENV: 'production', NODE_COMPILE_CACHE: compileCache, PORT: '0' };
   const site = spawn(process.execPath, ['src/server/main.ts'], {
-    env: { PATH: process.env.PATH, NODE_ENV: 'production', PORT: '0', DATA_DIR: '/proc/no-folder', ...settings },
+    env: { ...basic, DATA_DIR: '/proc/no-folder', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

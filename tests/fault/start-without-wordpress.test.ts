@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { compileCache } from '../fixtures/paper.ts';
 import { answerLikeWordPress } from './fixtures/wordpress.ts';
 
 let folder: string;
@@ -34,6 +35,7 @@ async function startSite(env: Record<string, string>): Promise<string> {
     env: {
       PATH: process.env.PATH,
       NODE_ENV: 'production',
+      NODE_COMPILE_CACHE: compileCache,
       PORT: '0',
       SITE_URL: 'http://paper.example',
       DATA_DIR: folder,
@@ -113,7 +115,7 @@ it('without WORDPRESS_URL, the site answers 503 and names each missing setting, 
 
 it('the site names every invalid setting and exits with code 1', async () => {
   site = spawn(process.execPath, ['src/server/main.ts'], {
-    env: { PATH: process.env.PATH, PORT: 'x', LOG_LEVEL: 'loud', DATA_DIR: folder },
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: compileCache, PORT: 'x', LOG_LEVEL: 'loud', DATA_DIR: folder },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   site.stderr?.on('data', (data) => {
@@ -130,7 +132,13 @@ it('the site names the port that is in use and exits before it writes to its dat
   await once(wordpress, 'listening');
   const { port } = wordpress.address() as AddressInfo;
   site = spawn(process.execPath, ['src/server/main.ts'], {
-    env: { PATH: process.env.PATH, PORT: String(port), DATA_DIR: folder, LOG_LEVEL: 'silent' },
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: compileCache,
+      PORT: String(port),
+      DATA_DIR: folder,
+      LOG_LEVEL: 'silent',
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   site.stderr?.on('data', (data) => {
@@ -144,7 +152,13 @@ it('the site names the port that is in use and exits before it writes to its dat
 
 it('the site says that HOST has no address and exits with code 1', async () => {
   site = spawn(process.execPath, ['src/server/main.ts'], {
-    env: { PATH: process.env.PATH, HOST: 'no-such-host.invalid', DATA_DIR: folder, LOG_LEVEL: 'silent' },
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: compileCache,
+      HOST: 'no-such-host.invalid',
+      DATA_DIR: folder,
+      LOG_LEVEL: 'silent',
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   site.stderr?.on('data', (data) => {

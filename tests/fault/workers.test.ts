@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Answer, type Paper, siteUrl, startPaper, until } from '../fixtures/paper.ts';
+import { type Answer, compileCache, type Paper, siteUrl, startPaper, until } from '../fixtures/paper.ts';
 import { firstOf, workersOf } from '../fixtures/workers.ts';
 
 const count = 3;
@@ -169,7 +169,7 @@ it('a second site that is started on the same DATA_DIR exits, and the first keep
   const { folder, wordpressUrl } = paper;
   const env = { PATH: process.env.PATH, NODE_ENV: 'production', PORT: '0', WORKERS: '2', DATA_DIR: folder };
   const other = spawn(process.execPath, ['src/server/main.ts'], {
-    env: Object.assign(env, { SITE_URL: siteUrl, WORDPRESS_URL: wordpressUrl }),
+    env: Object.assign(env, { SITE_URL: siteUrl, WORDPRESS_URL: wordpressUrl, NODE_COMPILE_CACHE: compileCache }),
     stdio: ['ignore', 'inherit', 'pipe'],
   });
   let errors = '';
