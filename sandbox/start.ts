@@ -100,7 +100,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 async function startWordPress(
   options: SandboxOptions,
 ): Promise<{ wordpress: RunningWordPress; access: WordPressAccess }> {
-  const { root, data, onProgress = () => {} } = options;
+  const { root, data, edition: kind = 'demo', onProgress = () => {} } = options;
   const plugins = [{ slug: 'newsroom', folder: path.join(root, 'wordpress', 'newsroom') }];
   onProgress({ progress: 'Starting WordPress' });
   const wordpress = await bootWordPress({
@@ -109,6 +109,8 @@ async function startWordPress(
     data,
     port: options.port,
     plugins,
+    // Tests don't edit the plugin; the demo is for developers, too.
+    checkFiles: kind === 'demo',
   }).catch((error: NodeJS.ErrnoException) => {
     throw portInUse(error, options.port, 'WordPress', 'SANDBOX_WORDPRESS_PORT');
   });
@@ -121,7 +123,6 @@ async function startWordPress(
     });
     saveCredentials(data, credentials);
     fs.writeFileSync(path.join(data, 'installed'), '');
-    const kind = options.edition ?? 'demo';
     if (kind !== 'none') {
       const artCache = path.join(root, '.broadsheet', 'art');
       await importEdition({ wordpress, kind, data, artCache, onProgress });

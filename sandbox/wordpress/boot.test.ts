@@ -41,17 +41,21 @@ function writePlugin(answer: string, changed: number): void {
 const option = (name: string) => wordpress.run('echo get_option( $input );', name);
 const write = async () => (await wordpress.request({ method: 'POST', url: '/wp-json/' })).finished;
 
-beforeAll(async () => {
-  await ensureSandbox({ root });
-  fs.mkdirSync(plugin, { recursive: true });
-  writePlugin('first', 1_000_000_000);
-  wordpress = await bootWordPress({
+const boot = (checkFiles = true) =>
+  bootWordPress({
     core: coreFolder(root),
     compiled: path.join(folder, 'compiled'),
     data,
     port: 0,
     plugins: [{ slug: 'probe', folder: plugin }],
+    checkFiles,
   });
+
+beforeAll(async () => {
+  await ensureSandbox({ root });
+  fs.mkdirSync(plugin, { recursive: true });
+  writePlugin('first', 1_000_000_000);
+  wordpress = await boot();
   await wordpress.run(`update_option( 'active_plugins', array( 'probe/probe.php' ) );`);
 }, 180_000);
 afterAll(async () => {
@@ -103,4 +107,13 @@ it('stopping the sandbox’s WordPress waits for PHP that runs on after its resp
   await stopped;
   site.close();
   expect(fs.readFileSync(path.join(plugin, 'late'), 'utf8')).toBe('written');
+}, 180_000);
+
+it('the sandbox’s WordPress without checks of its files runs them as they were at its start', async () => {
+  writePlugin('third', 1_000_000_002);
+  wordpress = await boot(false);
+  const answer = () => wordpress.run('echo probe_answer();');
+  expect(await answer()).toBe('third');
+  writePlugin('fourth', 1_000_000_003);
+  expect(await answer()).toBe('third');
 }, 180_000);

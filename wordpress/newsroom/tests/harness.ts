@@ -82,6 +82,7 @@ async function boot(
     port: 0,
     plugins: slugs.map((slug) => ({ slug, folder: folders[slug] })),
     constants,
+    checkFiles: false,
   });
   const credentials = await prepareWordPress(wordpress, {
     credentials: readCredentials(data),
