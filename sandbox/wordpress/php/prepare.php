@@ -79,6 +79,11 @@ if ( $first_time ) {
 	);
 }
 
+// Without these, as in a WordPress whose settings were never saved, each request looks for each of them in the database.
+foreach ( array( 'WPLANG' => '', 'theme_switched' => '', 'theme_mods_' . get_stylesheet() => array() ) as $name => $value ) {
+	add_option( $name, $value );
+}
+
 $admin = get_user_by( 'id', 1 );
 if ( ! wp_check_password( $input['adminPassword'], $admin->user_pass, 1 ) ) {
 	wp_set_password( $input['adminPassword'], 1 );

@@ -115,6 +115,7 @@ async function install(data: string): Promise<void> {
     $user = function ( $login, $role, $password ) { return wp_insert_user( array( 'user_login' => $login, 'user_pass' => $password, 'user_email' => "$login@newsroom.invalid", 'role' => $role ) ); };
     $make = function ( $id ) { return WP_Application_Passwords::create_new_application_password( $id, array( 'name' => 'Tests' ) )[0]; };
     $password = wp_generate_password();
+    add_option( 'newsroom_tests', array() );
     return array( 'admin' => $make( 1 ), 'editor' => $make( $user( 'section-editor', 'editor', $password ) ), 'editorSignIn' => $password, 'reporter' => $make( $user( 'reporter', 'contributor', wp_generate_password() ) ) );
   `);
   // WordPress's own first tasks are due at once; otherwise each copy would run them again.
