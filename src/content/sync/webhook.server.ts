@@ -195,7 +195,8 @@ async function processDelivery(options: WebhookOptions, delivery: string, hook: 
     const ms = Math.round(performance.now() - began);
     log.info({ event, type, id, ms }, 'content: webhook processed');
     const shown = type !== 'pages' || showsPage(canonicalSlug(hook.slug ?? ''));
-    return { status: 200, body: { ok: true, refreshed, ms, shown } };
+    const invalid = store.prepare('SELECT field, problem FROM rejected WHERE type = ? AND id = ?').get(type, id);
+    return { status: 200, body: { ok: true, refreshed, ms, shown, ...(invalid && { invalid }) } };
   } catch (error) {
     const message = diskProblem(error) ?? (error instanceof Error ? error.message : String(error));
     log.error({ event, type, id, error: message }, 'content: webhook failed, WordPress will send it again');

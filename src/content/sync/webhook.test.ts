@@ -76,6 +76,18 @@ describe('a webhook', () => {
     expect(answer).toMatchObject({ status: 200, body: { ok: true, shown, refreshed } });
   });
 
+  it('about a document that the site can’t read names the field, until it is corrected', async () => {
+    const article = { id: 7, ...wirePost({ id: 7, slug: 'a-story', acf: {} }) };
+    wordpress.put('articles', { ...article, slug: 5 });
+    const invalid = { field: 'slug', problem: 'expected a text' };
+    expect(await deliver(hook({ type: 'articles', id: 7 }))).toMatchObject({
+      status: 200,
+      body: { ok: true, invalid },
+    });
+    wordpress.put('articles', article);
+    expect((await deliver(hook({ type: 'articles', id: 7 }))).body).not.toHaveProperty('invalid');
+  });
+
   it('invalidates deleted or replaced pictures without a request to WordPress', async () => {
     const file = `${wordpress.url}/wp-content/uploads/a%20b.jpg`;
     const media = { type: 'media', id: 900, event: 'delete', slug: '', status: 'trash' };

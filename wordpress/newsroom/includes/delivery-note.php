@@ -54,12 +54,12 @@ function newsroom_delivery_of( $post ) {
 }
 
 /**
- * Whether the site has a change, but no page that shows it: then the delivery has an error although the site accepted it.
+ * Whether the site has accepted a change that readers don't see: it has no page for it, or can't read it. The delivery then has an error.
  *
  * @param object|null $row Delivery.
  * @return bool
  */
-function newsroom_lacks_page( $row ) {
+function newsroom_is_not_shown( $row ) {
 	return $row && 'done' === $row->state && 200 === (int) $row->status_code && '' !== $row->error;
 }
 
@@ -79,7 +79,7 @@ function newsroom_delivery_message( $row, $post = null ) {
 		return __( 'This hasn’t been sent to the site yet.', 'newsroom' );
 	}
 	$gone = newsroom_is_withdrawal( $row->event );
-	if ( ! $gone && newsroom_lacks_page( $row ) ) {
+	if ( ! $gone && newsroom_is_not_shown( $row ) ) {
 		return $row->error;
 	}
 	if ( 'done' === $row->state ) {
@@ -134,7 +134,7 @@ function newsroom_delivery_box( $post ) {
 		esc_attr( $row ? $row->delivery : '' ),
 		esc_html( newsroom_delivery_message( $row, $post ) )
 	);
-	if ( newsroom_is_visible( $post ) && ! newsroom_lacks_page( $row ) ) {
+	if ( newsroom_is_visible( $post ) && ! newsroom_is_not_shown( $row ) ) {
 		printf( '<p><a href="%1$s" target="_blank">%2$s<span class="screen-reader-text"> %3$s</span></a></p>', esc_url( get_permalink( $post ) ), esc_html__( 'Open it', 'newsroom' ), esc_html__( '(opens in a new tab)', 'newsroom' ) );
 		newsroom_alert_link( $post );
 	}

@@ -114,6 +114,9 @@ function newsroom_post_webhook( $body, $delivery, $timeout ) {
 	$result['outcome'] = newsroom_outcome( $result['code'], $reason );
 	if ( 'duplicate' === $reason ) {
 		$result['error'] = __( 'The site already has this change; its earlier response didn’t reach WordPress.', 'newsroom' );
+	} elseif ( isset( $answer['invalid']['field'], $answer['invalid']['problem'] ) ) {
+		/* translators: 1: name of a field, 2: what is wrong with it. */
+		$result['error'] = sprintf( __( 'The site can’t read %1$s (%2$s), so readers don’t see this change. Correct it and save again, or ask your administrator.', 'newsroom' ), $answer['invalid']['field'], $answer['invalid']['problem'] );
 	} elseif ( isset( $answer['shown'] ) && false === $answer['shown'] ) {
 		$result['error'] = __( 'The site has no page with this address, so readers don’t see it. Ask your administrator which addresses it has.', 'newsroom' );
 	} elseif ( 'done' !== $result['outcome'] ) {
