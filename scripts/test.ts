@@ -88,12 +88,13 @@ const parts: Record<string, Part> = {
 };
 
 /**
- * The stages of a run: lines of a stage run in parallel, the parts within a line one after another. Browser tests measure how long
- * readers wait, so they run alone at the end.
+ * The stages of a run: lines of a stage run in parallel, the parts within a line one after another. Fault tests wait for processes nearly
+ * half of their time, so they run while the other line uses the cores, and unit tests, which rarely wait, come after them. Browser tests
+ * measure how long readers wait, so they run alone at the end.
  */
 const stages: readonly (readonly (readonly string[])[])[] = [
   [
-    ['unit', 'fault'],
+    ['fault', 'unit'],
     ['lint', 'imports', 'types', 'unused', 'plugin', 'contract'],
   ],
   [['browser']],

@@ -54,6 +54,9 @@ const longest = [
   ...['sandbox/wordpress/kept-data.test.ts', 'src/lib/billing/model.test.ts', 'src/lib/billing/engine/coupons.test.ts'],
   ...['tests/fault/two-builds.test.ts', 'tests/fault/press-restarts.test.ts', 'tests/fault/kill-site.test.ts'],
   ...['tests/fault/billing-crash.test.ts', 'tests/fault/clock.test.ts'],
+  // content-wordpress starts the WordPress with an edition for which others wait.
+  ...['tests/contract/content-wordpress.test.ts', 'tests/security/paid-body.test.ts'],
+  ...['tests/security/paid-body-access.test.ts', 'tests/security/reader-tools.test.ts'],
 ];
 
 /** The longest files first, plain ones last: a process is reused only if the next file is plain, too. */
