@@ -16,7 +16,7 @@ it.each([
   ['layouts/Base.astro', "'#000000' : '", 'paper'],
   ['pages/site.webmanifest.ts', "background_color: '", 'paper'],
   ['pages/site.webmanifest.ts', "theme_color: '", 'paper'],
-  ['lib/images/images.server.ts', "background: '", 'paper'],
+  ['lib/images/resize.server.ts', "background: '", 'paper'],
   ['components/alerts/AlertBanner.astro', '.alert { background: ', 'red'],
   ['islands/PaywallModal/stripe.ts', "token('--ink', '", 'ink'],
   ['islands/PaywallModal/stripe.ts', "token('--paper-raised', '", 'paper-raised'],

@@ -80,10 +80,12 @@ export async function openSession(
  */
 async function replace(tx: AccountsTransaction, token: string, userId: string, at: string): Promise<void> {
   const ended = { userId, updatedAt: at, expiresAt: at };
+  const { numUpdatedRows } = await tx.updateTable('sessions').set(ended).where('token', '=', token).executeTakeFirst();
+  if (numUpdatedRows > 0n) return;
   await tx
     .insertInto('sessions')
     .values({ ...ended, id: randomUUID(), token, userAgent: '', createdAt: at })
-    .onConflict((conflict) => conflict.column('token').doUpdateSet(ended))
+    .onConflict((conflict) => conflict.doNothing())
     .execute();
 }
 
