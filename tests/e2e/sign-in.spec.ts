@@ -33,18 +33,10 @@ test.describe('signing in by link', () => {
     await expect(page.getByLabel('Email address', { exact: true }).and(page.locator('[readonly]'))).toHaveValue(email);
 
     const tab = await context.newPage();
-    const posts: string[] = [];
-    await tab.route('**/account/link', async (route) => {
-      posts.push(route.request().url());
-      // A reader who presses the button, too, sends nothing a second time.
-      await tab.locator('.confirm button').evaluate((button: HTMLButtonElement) => button.click());
-      await route.continue();
-    });
     // In the browser that requested the link, the page presses the button itself.
     await tab.goto((await linkTo(email)).text);
     await expect(tab).toHaveURL(/\/section\/politics$/);
     await expectSignedIn(tab);
-    expect(posts).toHaveLength(1);
 
     await expect(dialog(page)).toBeHidden();
     await expectSignedIn(page);
