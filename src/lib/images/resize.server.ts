@@ -82,7 +82,7 @@ function partForCrop(picture: Readonly<Record<'width' | 'height', number>>, rati
  * decode them in two thirds of the time.
  */
 function encode(picture: Sharp, format: FileFormat, quality: number, width: number): Sharp {
-  const [share, effort] = width <= 828 ? [0.65, 3] : [0.72, 0];
+  const [share, effort] = width <= 828 ? [0.64, 3] : [0.72, 0];
   if (format === 'avif')
     return picture.avif({ quality: Math.round(quality * share), effort, chromaSubsampling: '4:2:0' });
   if (format === 'webp') return picture.webp({ quality, effort: 3 });
